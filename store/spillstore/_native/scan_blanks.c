@@ -205,10 +205,17 @@ static int cell_could(const Text *t, i64 begin) {
     return blank;
 }
 
-/* Whether a byte may be of a line of titles, or of a bar of its frame. */
-static int of_titles(const Text *t, i64 at) {
-    return is(t, at, NAME | BLANK) || one_of(t->text[at], ",;|\"()#/*") || t->text[at] >= 0x80;
-}
+/* Bytes beside names and blanks in a line of titles, or in a bar of its frame: those that part cells are SIGN. A table, since
+   a line of titles is looked at once for each name in it. */
+enum { OF_TITLES = 1, SIGN = 2, FAR = 480 /* bytes behind a title, as in columns.py */ };
+static const u8 TITLES[256] = {
+    ['\t'] = SIGN,
+    [','] = OF_TITLES | SIGN, [';'] = OF_TITLES | SIGN, ['|'] = OF_TITLES | SIGN, [0xE2] = OF_TITLES | SIGN,
+    ['"'] = OF_TITLES, ['('] = OF_TITLES, [')'] = OF_TITLES, ['#'] = OF_TITLES, ['/'] = OF_TITLES, ['*'] = OF_TITLES,
+    [0x80 ... 0xE1] = OF_TITLES, [0xE3 ... 0xFF] = OF_TITLES,
+};
+
+static int of_titles(const Text *t, i64 at) { return is(t, at, NAME | BLANK) || (TITLES[t->text[at]] & OF_TITLES); }
 
 /* Whether a cell begins here: behind a sign, or two blanks. */
 static int begins_cell(const Text *t, i64 at, i64 line) {
@@ -224,13 +231,15 @@ int heads_column(Text *t, i64 begin, i64 stop) {
         (begin > 0 && !of_titles(t, begin - 1) && !is(t, begin - 1, LINE_END)))
         return 0; /* most names are told by what stands beside them */
     const i64 line = line_before(t, begin), end = line_end_of(t, stop);
+    if (end - begin > FAR)
+        return 0;
     int signs = 0;
     for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
         u8 byte = t->text[i];
-        const int blank_behind = (byte == ',' || byte == ';') && is(t, i + 1, BLANK);
-        if (!of_titles(t, i) || blank_behind || (is(t, i, DIGIT) && begins_cell(t, i, line)))
+        if (!of_titles(t, i) || ((byte == ',' || byte == ';') && is(t, i + 1, BLANK)) ||
+            (is(t, i, DIGIT) && begins_cell(t, i, line)))
             return 0;
-        signs |= one_of(byte, ",;|\t\xe2") || (blanks > 1 && byte != ' ');
+        signs |= (TITLES[byte] & SIGN) | ((blanks > 1) & (byte != ' '));
         blanks = byte == ' ' ? blanks + 1 : 0;
     }
     return signs;

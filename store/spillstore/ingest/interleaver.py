@@ -11,21 +11,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import TypeAlias
 
     from spillstore.format.chunk import Piece
+
+    Run: TypeAlias = tuple[int, list[Piece], int]  # stream, bytes, microseconds
 
 HOLD_BYTES = 64 * 1024
 
 
 class Interleaver:
-    """Feeds ``emit(stream, pieces, time)`` with runs of bytes in sequence order; times are microseconds.
+    """Puts the bytes of both streams into one sequence; times are microseconds.
 
-    A run comes in the pieces in which it was written: joining megabytes would cost a page fault every 4 KiB.
+    Each call returns the runs ``(stream, pieces, time)`` that it lets through, in order. A run comes in the pieces in which it was written: joining megabytes would cost a page fault every 4 KiB.
     """
 
-    def __init__(self, emit: Callable[[int, list[Piece], int], None], hold_us: int) -> None:
-        self._emit = emit
+    def __init__(self, hold_us: int) -> None:
         self.hold_us = hold_us
         self._held: list[list[Piece]] = [[], []]
         self._held_size = [0, 0]
@@ -40,44 +41,44 @@ class Interleaver:
         """The partial lines that are held back."""
         return [*self._held[0], *self._held[1]]
 
-    def write(self, stream: int, data: bytes, now: int) -> None:
+    def write(self, stream: int, data: bytes, now: int) -> list[Run]:
         """Take bytes that arrived on ``stream`` at ``now``."""
-        if self._held[0] or self._held[1]:
-            self.advance(now)
+        runs = self.advance(now) if self._held[0] or self._held[1] else []
         end = data.rfind(b"\n") + 1
         if end:
             # A view, not a slice: the chunker copies these bytes in any case.
-            self._release(stream, now, data if end == len(data) else memoryview(data)[:end])
+            runs.append(self._released(stream, now, data if end == len(data) else memoryview(data)[:end]))
             if end == len(data):
-                return
+                return runs
             data = data[end:]
         if not data:
-            return
+            return runs
         self._held[stream].append(data)
         self._held_size[stream] += len(data)
         self._written_at[stream] = now
         if self._held_size[stream] >= HOLD_BYTES:
-            self._release(stream, now)
+            runs.append(self._released(stream, now))
+        return runs
 
-    def advance(self, now: int) -> None:
+    def advance(self, now: int) -> list[Run]:
         """Let through what has been silent for long enough by ``now``, the longest silent first."""
         due = [
             (self._written_at[stream] + self.hold_us, stream)
             for stream in (0, 1)
             if self._held[stream] and self._written_at[stream] + self.hold_us <= now
         ]
-        for moment, stream in sorted(due):
-            self._release(stream, moment)
+        return [self._released(stream, moment) for moment, stream in sorted(due)]
 
-    def flush(self, now: int) -> None:
+    def flush(self, now: int) -> list[Run]:
         """Let everything through, in the order in which it was last written."""
-        self.advance(now)
+        runs = self.advance(now)
         for stream in sorted((0, 1), key=lambda stream: self._written_at[stream]):
             if self._held[stream]:
-                self._release(stream, now)
+                runs.append(self._released(stream, now))
+        return runs
 
-    def _release(self, stream: int, now: int, *more: Piece) -> None:
+    def _released(self, stream: int, now: int, *more: Piece) -> Run:
         held = self._held[stream]
         self._held[stream] = []
         self._held_size[stream] = 0
-        self._emit(stream, [*held, *more], now)
+        return stream, [*held, *more], now

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spillstore.format.chunk import Piece
+    from spillstore.ingest.interleaver import Run
     from spillstore.ingest.stream_filters import StreamFilter, Tap
     from spillstore.model.clock import Clock
     from spillstore.redaction import Redactor
@@ -82,9 +83,9 @@ class Sequencer:
         self.ordering = threading.Lock()
         self.passed = [0, 0]
         self.behind = [0, 0]
-        self._interleaver = Interleaver(self._emit, hold_us)
+        self._interleaver = Interleaver(hold_us)
         self._runs: list[Item] = []
-        self._sink: Sink = self._keep
+        self._sink: Sink | None = None  # before there is one, runs are kept
         self._bounded = False  # whether there is a tap or a limit
         self._tap: Tap | None = None
         self._limit: int | None = None
@@ -175,14 +176,18 @@ class Sequencer:
         """Interleave what the filters have let through; ``flush`` lets through lines without an end, too."""
         self._enter(items)
         if flush:
-            self._interleaver.flush(now)
+            self._pass(self._interleaver.flush(now))
         else:
-            self._interleaver.advance(now)
+            self._pass(self._interleaver.advance(now))
 
     def _enter(self, items: Iterable[Item]) -> None:
         for stream, data, at in items:
             self.passed[stream] += len(data)
-            self._interleaver.write(stream, data, at)
+            self._pass(self._interleaver.write(stream, data, at))
+
+    def _pass(self, runs: Iterable[Run]) -> None:
+        for stream, pieces, now in runs:
+            self._emit(stream, pieces, now)
 
     @property
     def holding(self) -> bool:
@@ -194,10 +199,10 @@ class Sequencer:
             pieces = self._within_limits(stream, b"".join(pieces))
             if not pieces:
                 return
-        self._sink(stream, pieces, now)
-
-    def _keep(self, stream: int, pieces: list[Piece], now: int) -> None:
-        self._runs.append((stream, b"".join(pieces), now))
+        if self._sink is None:
+            self._runs.append((stream, b"".join(pieces), now))
+        else:
+            self._sink(stream, pieces, now)
 
     def _within_limits(self, stream: int, data: bytes) -> list[Piece]:
         """Pass a run to the tap; returns the part of it that is within the stream's limit."""

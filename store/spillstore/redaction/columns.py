@@ -12,7 +12,7 @@ from spillstore.runtime import lazy_patterns as re
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look
 
-_FAR = 480  # bytes behind a title
+_FAR = 480  # bytes behind a title, as in scan_blanks.c
 _TITLES = tuple((table.sign.encode(), re.compile(table.titles.encode())) for table in titles.TABLES)
 
 

@@ -28,18 +28,20 @@ writes = st.lists(
 
 def run(events):
     runs = []
-    interleaver = Interleaver(
-        lambda stream, pieces, time: runs.append(Run(STREAMS[stream], b"".join(pieces), time)), HOLD
-    )
+    interleaver = Interleaver(HOLD)
     now = 0
     for kind, now, *rest in events:
         if kind == "write":
-            interleaver.write(STREAMS.index(rest[0]), rest[1], now)
+            runs += interleaver.write(STREAMS.index(rest[0]), rest[1], now)
         else:
-            interleaver.flush(now)
-    interleaver.flush(now)
+            runs += interleaver.flush(now)
+    runs += interleaver.flush(now)
     assert not interleaver.holding
-    return runs
+    return joined(runs)
+
+
+def joined(runs):
+    return [Run(STREAMS[stream], b"".join(pieces), time) for stream, pieces, time in runs]
 
 
 @given(writes, st.sets(st.integers(0, 12)))
@@ -64,19 +66,17 @@ def test_the_moment_of_looking_does_not_matter(steps, looks):
         now += pause
         events.append((now, stream, data))
     runs = []
-    interleaver = Interleaver(
-        lambda stream, pieces, time: runs.append(Run(STREAMS[stream], b"".join(pieces), time)), HOLD
-    )
+    interleaver = Interleaver(HOLD)
     for time, stream, data in sorted(
         [*events, *((look, None, b"") for look in looks)], key=lambda event: event[0]
     ):
         if stream is None:
-            interleaver.advance(time)
+            runs += interleaver.advance(time)
         else:
-            interleaver.write(STREAMS.index(stream), data, time)
+            runs += interleaver.write(STREAMS.index(stream), data, time)
     end = max([now, *looks])
-    interleaver.flush(end)
-    assert interleave([*(("write", *event) for event in events), ("flush", end)], HOLD) == runs
+    runs += interleaver.flush(end)
+    assert interleave([*(("write", *event) for event in events), ("flush", end)], HOLD) == joined(runs)
 
 
 def test_a_line_is_never_cut_by_the_other_stream():

@@ -436,4 +436,5 @@ def test_a_look_alone_notes_nothing(plain_store):
 
 def test_trash_that_is_gone_frees_nothing(tmp_path):
     """Another process was faster, or its project went, too."""
-    assert 0 == soft_delete.remove_trash(tmp_path / "gone" / ".deleted-1")
+    for durable in (False, True):
+        assert 0 == soft_delete.remove_trash(tmp_path / "gone" / ".deleted-1", durable=durable)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
 import importlib
 import itertools
 import os
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from spillstore_tools.cli.support.garbage import look_rarely
 from spillstore_tools.cli.support.output import fail, messages
 from spillstore_tools.cli.support.signals import CommandInterruptedError
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 FAILED = 125
 MISUSED = 2
 INTERRUPTED = 130
-_YOUNG_OBJECTS = (
-    100_000  # new ones, after which garbage is looked for; Python's 700 are few beside what is imported
-)
 
 _MODULES = {
     "run": "run",
@@ -174,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: those of the command line; None for the process's own, which ends at once then.
     """
-    gc.set_threshold(_YOUNG_OBJECTS)
+    look_rarely()
     # Python turns SIGPIPE into an exception; a program in a pipe shall end as quietly as cat does.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     _prepare_streams()

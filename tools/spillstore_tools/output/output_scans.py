@@ -66,8 +66,11 @@ class OutputScans:
         self._source = source
         self._batch = _Batch()
         self._lock = threading.Lock()  # protects the batch: the tap runs on the store's threads
-        self._worker: SerialWorker[_Batch] = SerialWorker(
-            self._scan, size_of=lambda batch: batch.size, room=_ROOM
+        # What waits names the scans, and the worker does not: so all goes with the last reference to the scans.
+        self._worker: SerialWorker[tuple[OutputScans, _Batch]] = SerialWorker(
+            lambda each: each[0]._scan(each[1]),  # noqa: SLF001  # ours
+            size_of=lambda each: each[1].size,
+            room=_ROOM,
         )
         self.news: News | None = None
         self.begin(terminator)
@@ -104,7 +107,7 @@ class OutputScans:
 
     def _put(self) -> None:
         batch, self._batch = self._batch, _Batch()
-        self._worker.put(batch)
+        self._worker.put((self, batch))
 
     def call(self, function: Callable[[], R]) -> R:
         """What ``function`` returns or raises, called when everything handed over before is scanned."""

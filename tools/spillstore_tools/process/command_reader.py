@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Literal
 
 from spillstore_tools.process import watchdog as _watchdog
@@ -23,8 +24,6 @@ class CommandReader:
         cannot_start: the exit code that stands for a command that could not be started; None for a shell's.
         linger: seconds that processes which it leaves behind may hold up its result by printing.
         orphans: what happens then to what they print: it is ``read``, or they are left to themselves (``leave``).
-        on_process: called with its process once that is there.
-        on_open: called when the command has ended and processes that it left behind are read on.
 
     Attributes:
         start: starts the command.
@@ -38,8 +37,6 @@ class CommandReader:
         cannot_start: int | None,
         linger: float,
         orphans: Literal["read", "leave"],
-        on_process: Callable[[Process], object],
-        on_open: Callable[[Outcome], object],
     ) -> None:
         self.start = start
         self.failed = False
@@ -47,15 +44,23 @@ class CommandReader:
         self._cannot_start = cannot_start
         self._linger = linger
         self._orphans = orphans
-        self._on_process = on_process
-        self._on_open = on_open
 
-    def read(self, sink: Sink) -> Outcome:
-        """Start it and give ``sink`` what it prints, until all is over; returns how it ended."""
+    def read(
+        self, sink: Sink, *, on_process: Callable[[Process], object], on_open: Callable[[Outcome], object]
+    ) -> Outcome:
+        """Start it and give ``sink`` what it prints, until all is over; returns how it ended.
+
+        Args:
+            sink: takes what it prints.
+            on_process: called with its process once that is there.
+            on_open: called when the command has ended and processes that it left behind are read on.
+        """
         try:
             if self.error is not None:
                 raise self.error
-            return self._read_started(self.start(), sink)
+            return self._read_started(
+                self.start(), functools.partial(self._read_process, sink, on_process, on_open)
+            )
         except StartError as error:
             self.failed = True
             code = error.exit_code if self._cannot_start is None else self._cannot_start
@@ -63,13 +68,13 @@ class CommandReader:
             sink.write(message, "stderr")
             return Outcome(exit_code=code, signal=None, duration=0.0, stdout=0, stderr=len(message))
 
-    def _read_started(self, started: Started, sink: Sink) -> Outcome:
+    def _read_started(self, started: Started, read: Callable[[Process], Outcome]) -> Outcome:
         if started.mark:
             _watchdog.begins(started.pid, started.mark)
         try:
             process = Process(started)
             try:
-                return self._read_process(process, sink)
+                return read(process)
             except LeftRunningError:
                 raise
             except BaseException:
@@ -80,12 +85,18 @@ class CommandReader:
             if started.mark:
                 _watchdog.ends(started.pid, started.mark)
 
-    def _read_process(self, process: Process, sink: Sink) -> Outcome:
-        self._on_process(process)
+    def _read_process(
+        self,
+        sink: Sink,
+        on_process: Callable[[Process], object],
+        on_open: Callable[[Outcome], object],
+        process: Process,
+    ) -> Outcome:
+        on_process(process)
         outcome = process.drain(sink, linger=self._linger)
         if outcome.held_open and self._orphans == "leave":
             process.close()
         elif outcome.held_open:
-            self._on_open(outcome)
+            on_open(outcome)
             outcome = process.drain_rest(sink)
         return outcome

@@ -116,8 +116,6 @@ class Job:
             cannot_start=cannot_start,
             linger=linger,
             orphans=orphans,
-            on_process=self._begun,
-            on_open=self._left_open,
         )
         self._spill: Spill | None = spill
         self._last_news: tuple[Rendered, Printed] | None = None
@@ -239,7 +237,7 @@ class Job:
         spill = self._spill
         assert spill is not None  # it is there until the last text was made
         try:
-            outcome = self._reader.read(self)
+            outcome = self._reader.read(self, on_process=self._begun, on_open=self._left_open)
             with self.steady:
                 if self._dropped:
                     spill.keep()

@@ -45,6 +45,16 @@ def needs_id_file(folder: str) -> bool:
     return "~" in folder
 
 
+def is_folder_name(folder: str) -> bool:
+    """Whether a project or a session may have a folder of that name.
+
+    Example:
+        >>> is_folder_name("_"), is_folder_name("chat-42"), is_folder_name("Not ours")
+        (True, True, False)
+    """
+    return folder == NO_PROJECT or needs_id_file(folder) or id_of_folder(folder) is not None
+
+
 def id_of_folder(folder: str) -> str | None:
     """The id that a folder name encodes; None if it is no folder name of ours.
 

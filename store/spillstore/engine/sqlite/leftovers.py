@@ -12,6 +12,7 @@ from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import owner_locks, partial_sessions
 from spillstore.engine.sqlite.archive_file import DAMAGED
 from spillstore.engine.sqlite.database import DATABASE
+from spillstore.engine.sqlite.folder_names import is_folder_name
 from spillstore.engine.sqlite.folders import open_project, open_root
 from spillstore.engine.sqlite.session_file import is_open
 from spillstore.engine.sqlite.soft_delete import DELETED_PREFIX, IMPORT_PREFIX, NEW_PREFIX, PARTIAL_PREFIX
@@ -99,9 +100,11 @@ def _clear_all(project: Folder) -> None:
         if name.startswith("."):
             continue
         with contextlib.suppress(FileNotFoundError, UnsafeRootError), project.folder(name) as session:
-            if not session.names():  # all names in it were lost
-                with contextlib.suppress(OSError):  # it has become a session
-                    project.remove_empty(name)
+            if not session.names():
+                # All names in it were lost; or it never had any, and is somebody else's.
+                if is_folder_name(project.path.name) and is_folder_name(name):
+                    with contextlib.suppress(OSError):  # it has become a session
+                        project.remove_empty(name)
                 continue
             status = session.stat(DATABASE)
             if status is not None and status.st_size:

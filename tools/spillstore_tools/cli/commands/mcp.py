@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spillstore_tools.cli.support.garbage import look_as_usual
 from spillstore_tools.cli.support.metrics import metrics_option, served_metrics
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import announcer, json_option
@@ -172,6 +173,7 @@ def command(
         admission=admission,
         announce=announce,
     )
+    look_as_usual()
     with served_metrics(metrics, announce):
         code = serve(options)
     click.get_current_context().exit(code)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spillstore_tools.cli.support.garbage import look_as_usual
 from spillstore_tools.cli.support.location import Location, observe
 from spillstore_tools.cli.support.metrics import metrics_option, served_metrics
 from spillstore_tools.cli.support.options import location_options
@@ -102,6 +103,7 @@ def command(
 
     announce = announcer(as_json=as_json)
     observe()  # the session, and with it the store, is opened when it is needed
+    look_as_usual()
     with served_metrics(metrics, announce):
         try:
             proxy = Proxy(

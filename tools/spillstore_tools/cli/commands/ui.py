@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spillstore_tools.cli.support.garbage import look_as_usual
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import announcer, json_option
 from spillstore_tools.loopback.addresses import loopback
@@ -58,6 +59,7 @@ def command(host: str, port: int, location: Location, *, as_json: bool) -> None:
     if location.session:
         location.open().close()  # so that an error is reported now
         home = session_address(location.session, location.project)
+    look_as_usual()
     code = serve(location.store(), address, port, lambda url: announce("url", url), home)
     click.get_current_context().exit(code)
 

@@ -10,6 +10,7 @@ import click
 
 from spillstore_tools.cli.support.artifacts import find
 from spillstore_tools.cli.support.completion import complete_id
+from spillstore_tools.cli.support.garbage import look_as_usual
 from spillstore_tools.cli.support.options import location_options, stream_option
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def command(artifact_id: str | None, stream: str, line: int, location: Location,
         ) from None
     if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
         raise click.ClickException("view needs a terminal; `spillstore show` prints to anything")
+    look_as_usual()
     store = location.store()
     if sessions:
         Viewer(list_options, store=store, project=location.project).run()
