@@ -147,7 +147,7 @@ def test_repeats_in_excerpts():
     )
     text = preview(data, limit=1500)
     assert (
-        "505: doing the same again\n  [the same 2 more times, lines 506-507]\n508: ERROR: it broke\n" in text
+        "502: doing the same again\n  [the same 5 more times, lines 503-507]\n508: ERROR: it broke\n" in text
     )
     assert "509: and so did this\n  [the same 5 more times, lines 510-514]\n515: ending\n" in text
 

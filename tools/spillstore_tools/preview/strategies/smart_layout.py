@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 _WIDEST, _WIDE, _NARROW, _BESIDE, _ALONE = (
     (8, 10),
-    (5, 6),
+    (6, 8),
     (3, 4),
-    (1, 2),
+    (2, 2),
     (0, 0),
 )  # neighbours that are shown at most
 _CLEAR = 12  # the score of a line that says itself what is wrong
 _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
-_ABOVE = 8  # lines of the end above the first of those in it that report a failure
+_ABOVE = 30  # lines of the end above the first of those in it that report a failure
 _OFTEN = 5  # lines like one that is shown, behind which its neighbours tell less
 _FEW = 6  # lines that are not strong, beside strong ones
 _FEW_STRONG = 2  # excerpts of a run that went well
