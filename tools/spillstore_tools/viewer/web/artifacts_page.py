@@ -17,6 +17,7 @@ from spillstore_tools.viewer.web.layout import (
     filters,
     moment,
     page,
+    questions,
     table,
     where,
 )
@@ -98,16 +99,7 @@ def _quick(place: Mapping[str, object], given: Parameters) -> Html:
         ("Everything", {}), ("Failed", {"failed": "1"}), ("Never read", {"unread": "1"}), ("Being written", {"state": "open"}), ("Interrupted", {"state": "interrupted"}),
     )  # fmt: skip
     now = {name: value for name in _FILTERS if (value := given.text(name)) is not None}
-    links = (
-        tag(
-            "a",
-            words,
-            href=address("/artifacts", {**place, **values}),
-            aria_current="true" if values == now else None,
-        )
-        for words, values in named
-    )
-    return tag("nav", *links, class_="quick", aria_label="Questions")
+    return questions("/artifacts", place, named, now)
 
 
 def _form(place: Mapping[str, object], given: Parameters) -> Html:

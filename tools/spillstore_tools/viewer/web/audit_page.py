@@ -16,6 +16,7 @@ from spillstore_tools.viewer.web.layout import (
     filters,
     moment,
     page,
+    questions,
     table,
     where,
 )
@@ -117,16 +118,7 @@ def _quick(place: Mapping[str, object], given: Parameters) -> Html:
         ("Damage", {"kind": "integrity"}),
     )
     now = {name: value for name in _FILTERS if (value := given.text(name)) is not None}
-    links = (
-        tag(
-            "a",
-            words,
-            href=address("/audit", {**place, **values}),
-            aria_current="true" if values == now else None,
-        )
-        for words, values in named
-    )
-    return tag("nav", *links, class_="quick", aria_label="Questions")
+    return questions("/audit", place, named, now)
 
 
 def _form(place: Mapping[str, object], given: Parameters) -> Html:

@@ -184,6 +184,25 @@ def cells(values: Sequence[object], header: Sequence[tuple[str, str]], **attribu
     return tag("tr", *found, **attributes)
 
 
+def questions(
+    path: str,
+    place: Mapping[str, object],
+    named: Sequence[tuple[str, Mapping[str, str]]],
+    now: Mapping[str, str],
+) -> Html:
+    """Links to the filters of a page that are asked for most, each with its words; that of ``now`` is marked."""
+    links = (
+        tag(
+            "a",
+            words,
+            href=address(path, {**place, **values}),
+            aria_current="true" if values == now else None,
+        )
+        for words, values in named
+    )
+    return tag("nav", *links, class_="quick", aria_label="Questions")
+
+
 def filters(path: str, hidden: Mapping[str, object], fields: Sequence[Html], *, active: bool) -> Html:
     """A form of filters; sending it is a link to the same page."""
     kept = (
