@@ -39,7 +39,8 @@ def _from_the_first_on(monkeypatch):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Chunks of any size may have filters."""
+    """Chunks of any size may have filters, those that take more bytes compressed as well."""
+    monkeypatch.setattr(chunk_codec, "_TEXT_SHARE", 2)
     monkeypatch.setattr(grams, "_SHARE", 1)
     monkeypatch.setattr(grams, "_LEAST", 8)
 

@@ -96,9 +96,9 @@ def test_every_option_is_explained(name):
     assert where <= {option.name for option in options}
 
 
-@each_of("name", sorted(set(COMMANDS) - {"cat", "hook"}))
+@each_of("name", sorted(set(COMMANDS) - {"cat", "hook", "view"}))
 def test_every_command_speaks_json(name):
-    """All but ``cat``, which writes bytes, and ``hook``, which speaks nothing else, can answer a program."""
+    """All but ``cat``, which writes bytes, ``hook``, which speaks nothing else, and ``view``, for people, can answer a program."""
     command = group.get_command(click.Context(group), name)
     assert "as_json" in {option.name for option in command.params}
 
@@ -155,20 +155,20 @@ def test_no_command_shows_help(cli):
     "name",
     sorted(
         set(COMMANDS)
-        - {"run", "put", "gc", "mcp", "mcp-proxy", "ui", "completion", "sessions"}
+        - {"run", "put", "gc", "mcp", "mcp-proxy", "ui", "view", "completion", "sessions"}
         - ABOUT_AGENTS
         - ABOUT_SERVERS
     ),
 )
 def test_missing_session_is_an_error_and_is_not_made(cli, root, name):
-    """Only ``run``, ``put`` and the servers make a session; the others say how to name the right one."""
+    """Only ``run``, ``put`` and the servers make a session; the others say how to name the right one, ``view`` in a terminal."""
     given = {
         "list": [],
         "audit": [],
         "stats": [],
         "clean": [],
         "copy": ["--to", "there"],
-        "salvage": ["default", "--to", "there"],
+        "salvage": ["--to", "there"],
         "export": ["@last", "out"],
         "search": ["@last", "x"],
         "query": ["@last", "$"],

@@ -49,6 +49,8 @@ def test_a_session_or_a_file_is_salvaged_and_what_is_missing_told(damaged, capsy
     whole, cut = each["artifacts"]
     assert whole["complete"] and not cut["complete"] and cut["missing"][0]["start"] > 0
     assert Store("salvaged").check() == 2
+    code, out, _ = run(capsys, "--session", "ci", "--root", "out", "--to", "again")
+    assert code == 1 and out.splitlines()[0] == first.replace("salvaged", "again")
 
 
 def test_what_cannot_be_salvaged_is_an_error(damaged, capsys):

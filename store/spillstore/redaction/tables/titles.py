@@ -24,7 +24,7 @@ class Table(NamedTuple):
     stays: str
 
 
-_TITLE = r"[A-Za-z#(*_][\w().#/*-]{0,31}+(?: [\w().#/*-]{1,31}+){0,3}+"
+_TITLE = r"[A-Za-z#(*_][\w().#/*-]{0,31}+(?>(?: [\w().#/*-]{1,31}+){0,3})"
 _QUOTED = rf"(?:{_TITLE}|\"{_TITLE}\")"
 
 

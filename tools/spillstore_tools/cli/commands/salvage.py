@@ -25,9 +25,7 @@ _INCOMPLETE = 1
 
 
 @click.command("salvage")
-@click.argument(
-    "damaged", metavar="FILE|SESSION...", nargs=-1, required=True, shell_complete=complete_session
-)
+@click.argument("damaged", metavar="[FILE|SESSION]...", nargs=-1, shell_complete=complete_session)
 @click.option(
     "--to",
     "target",
@@ -48,7 +46,8 @@ def command(
     """Get out of damaged sessions what can be got: everything whose digest holds, into new sessions.
 
     What is damaged is only read. What is missing of an artifact is told by its bytes and lines: it is a hole of the new one,
-    or that ends before it. The exit code is 1 if anything is missing. A FILE is what has a slash or is there.
+    or that ends before it. The exit code is 1 if anything is missing. A FILE is what has a slash or is there; without one
+    and without a SESSION it is the session that the options name.
 
     \b
     Example:
@@ -58,6 +57,7 @@ def command(
     if name is not None and len(damaged) > 1:
         raise click.UsageError("--as names one session: give one FILE or SESSION with it")
     refuse_memory(target)
+    damaged = damaged or (location.session,)
     from spillstore import Store  # noqa: PLC0415  # as in all commands
     from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # likewise
 
@@ -93,7 +93,7 @@ def _salvaged(store: Store, damaged: str, name: str | None, location: Location) 
     except SessionNotFoundError as error:
         raise SessionNotFoundError(
             f"no session {damaged!r} to be salvaged in {source.name}: {error}; `spillstore sessions` lists those that there are, "
-            "and --project and --root name one"
+            "and --session, --project and --root name one"
         ) from None
 
 
