@@ -78,8 +78,8 @@ def test_a_module_that_was_not_imported_is_told(tmp_path):
 
 def test_a_short_part():
     """Of a module of the store, a few mutants: nearly all are killed, and where to go on is told."""
-    command = [sys.executable, str(ROOT / "tests" / "torture" / "mutate.py"), "--seed", "5", "--rounds", "6", "--all",
+    command = [sys.executable, str(ROOT / "tests" / "torture" / "mutate.py"), "--seed", "5", "--rounds", "3", "--all",
                "--only", "format/segment_map.py", "--tests", "tests/store/format/test_segments.py", "tests/store/format/test_chunker.py"]  # fmt: skip
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    assert "to go on: --seed 5 --first 6" in said
-    assert said.count(" killed format/segment_map.py:") >= 4
+    assert "to go on: --seed 5 --first 3" in said
+    assert said.count(" killed format/segment_map.py:") >= 2

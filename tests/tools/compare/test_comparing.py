@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -577,7 +578,10 @@ def test_sum():
             tmp_path,
             test,
         ]
-        done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, timeout=120)
+        environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+        done = subprocess.run(
+            command, capture_output=True, check=False, cwd=tmp_path, timeout=120, env=environment
+        )
         ids.append(session.put(done.stdout, source="bash", command="pytest").id)
     assert "the same lines in the same order" in compare_artifacts(session, id=ids[1]).text
     answer = compare_artifacts(session, id=ids[2])

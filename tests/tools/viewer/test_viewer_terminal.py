@@ -278,7 +278,7 @@ def test_an_empty_artifact(session):
         for key in LOG_KEYS:
             name = key.names.split(",")[0]
             if (
-                key.action in {"leave", "go", "go_percent", "go_time", "export", "help"}
+                key.action in {"end", "leave", "go", "go_percent", "go_time", "export", "help"}
                 or "search" in key.action
             ):
                 continue
@@ -341,6 +341,20 @@ def test_the_call_and_the_file(session, tmp_path, monkeypatch):
         whole = tmp_path / f"{artifact.id}.log"
         await until(pilot, lambda: str(whole) in status(app))
         assert whole.read_bytes() == artifact.read()
+
+    drive(session, artifact, play)
+
+
+def test_escape_ends_what_goes_on_and_q_leaves(session):
+    """``Esc`` ends a selection and stays; ``q`` leaves, whatever goes on."""
+    artifact = session.put(b"\n".join(LINES) + b"\n")
+
+    async def play(app, pilot):
+        view = app.screen.query_one(LogView)
+        await pilot.press("j", "v", "j", "escape")
+        assert (view.began, app.return_code) == (None, None)
+        await pilot.press("v", "j", "q")
+        assert view.began is not None and app.return_code == 0
 
     drive(session, artifact, play)
 

@@ -56,7 +56,8 @@ LOG_KEYS = (
     Key("y", "copy", "y", "copy the call that shows this place"),
     Key("x", "export", "x", "export the selected lines, or all, to a file"),
     Key("f1,h", "help", "F1 h", "this list"),
-    Key("escape,q", "leave", "Esc q", "end the search or the selection; else leave"),
+    Key("escape", "end", "Esc", "end the search or the selection; else leave"),
+    Key("q", "leave", "q", "leave"),
 )
 LIST_KEYS = (
     Key("slash", "filter", "/", "choose: the options of `spillstore list`, such as --failed --since 2h"),

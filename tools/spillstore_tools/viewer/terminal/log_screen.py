@@ -266,14 +266,19 @@ class LogScreen(LogBase):
         """List the keys."""
         self.app.push_screen(Help(LOG_KEYS))
 
-    def action_leave(self) -> None:
+    def action_end(self) -> None:
         """End what goes on; else go back."""
         if self.jobs.is_busy or self.view.began is not None:
             self.jobs.cancel()
             self.view.began = None
             self.view.refresh()
             self.tell()
-        elif len(self.app.screen_stack) > 2:  # noqa: PLR2004  # the default screen and this one
+        else:
+            self.action_leave()
+
+    def action_leave(self) -> None:
+        """Go back, whatever goes on."""
+        if len(self.app.screen_stack) > 2:  # noqa: PLR2004  # the default screen and this one
             self.app.pop_screen()
         else:
             self.app.exit()
