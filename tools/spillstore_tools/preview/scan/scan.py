@@ -125,9 +125,7 @@ class Scan:
             lines: lines of the view up to and with the last one of which a part is gone.
             torn: whether that line's end is still to come.
         """
-        if self._long is None and (cut := self._buffer.rfind(self._terminator) + 1):
-            self._lines_block(bytes(self._buffer[:cut]))
-            del self._buffer[:cut]
+        self.flush()
         begun = self._position - (self._long.start if self._long else self._position)
         self.chars += begun + len(self._buffer) + size
         self._position += len(self._buffer) + size
@@ -137,6 +135,12 @@ class Scan:
         self._windows.close_head()
         self._lines = lines
         self._in_torn_line = torn
+
+    def flush(self) -> None:
+        """Pass on the whole lines that are held, as a block; for who feeds what was cut into blocks already."""
+        if self._long is None and (cut := self._buffer.rfind(self._terminator) + 1):
+            self._lines_block(bytes(self._buffer[:cut]))
+            del self._buffer[:cut]
 
     def finish(self) -> Overview:
         """The overview; call it once, when nothing more will be fed.

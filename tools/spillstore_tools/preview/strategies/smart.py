@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING
 from spillstore.settings import MIB
 from spillstore_tools.preview.parts import Shown, gaps_of
 from spillstore_tools.preview.strategies.candidates import CandidateFinder
+from spillstore_tools.preview.strategies.decoded import Decoded, encoding_of
 from spillstore_tools.preview.strategies.kinds import Guess
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.block import Block, Observer
     from spillstore_tools.preview.scan.overview import Overview
@@ -75,14 +78,35 @@ def _filled(overview: Overview, request: Request, candidates: list[Candidate], r
     return Layout(overview, request, room).fill(candidates)
 
 
+def decoded(overview: Overview) -> Decoded | None:
+    """The text of an output that is not UTF-8, which the strategy's observer has decoded; None of any other."""
+    finder = overview.observer
+    return finder.decoded if isinstance(finder, _Observer) else None
+
+
 class _Observer(CandidateFinder):
-    """Finds lines that matter, and sees what kind of output it is."""
+    """Finds lines that matter, and sees what kind of output it is.
+
+    Attributes:
+        decoded: receives the blocks instead, of text that is not UTF-8.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.guess = Guess()
+        self.decoded: Decoded | None = None
+
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
+        """As in ``Observer``."""
+        if self.decoded is None:
+            super().ahead(start, line, data, terminator, cuts)
 
     def block(self, block: Block) -> None:
         """As in ``Observer``."""
+        if (encoding := encoding_of(block)) is not None:
+            self.decoded = Decoded(encoding, Smart.keep_bytes, _Observer())
+        if self.decoded is not None:
+            self.decoded.block(block)
+            return
         super().block(block)
         self.guess.block(block)
