@@ -22,7 +22,10 @@ def records(odd, at=1500, rows=ROWS, **usual):
     [
         ({"level": 30, "msg": "request done"}, {"level": 50, "msg": "no answer"}),
         ({"level": 30, "msg": "request done"}, {"level": 60, "msg": "going down"}),
-        ({"name": "app", "v": 0, "level": 30, "msg": "ok"}, {"level": 50, "err": {"message": "gone"}, "msg": "x"}),
+        (
+            {"name": "app", "v": 0, "level": 30, "msg": "ok"},
+            {"level": 50, "err": {"message": "gone"}, "msg": "x"},
+        ),
         ({"severity": "INFO", "message": "done"}, {"severity": "ERROR", "message": "no answer"}),
         ({"status": 200, "path": "/a"}, {"status": 503, "path": "/a"}),
         ({"status": "ok", "task": "copy"}, {"status": "failed", "task": "copy"}),
