@@ -237,7 +237,9 @@ class Scan:
         if not whole:
             for each in self._pieces[:-1]:
                 long.add(each, last=False)
+                self._pass_on(long, each)
             long.add(piece, last=last)
+            self._pass_on(long, piece)
             self._pieces.clear()
         if last:
             self._position = long.start
@@ -248,6 +250,11 @@ class Scan:
             else:
                 block = Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
                 self._add(block, long.redrawn)
+
+    def _pass_on(self, long: LongLine, piece: bytes) -> None:
+        """Show a piece of a line that is not held to an observer that asks for them."""
+        if self._observer is not None and not self._noise and hasattr(self._observer, "piece"):
+            self._observer.piece(long.start, piece)
 
     def _add(self, block: Block, overwritten: int) -> None:
         if overwritten:
