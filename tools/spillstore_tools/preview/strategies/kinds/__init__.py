@@ -22,6 +22,7 @@ _OPENING = 4096  # bytes that say which kinds are tried
 
 _PATHS = rb"(?:\.{0,2}/|[\w.@+~-]+/)[^\s:][^\n:]*\n"
 _GREP = rb"[^\s:{\[][^:\n]*:\d+[:-]"
+_FINDINGS = rb"(?:\*{3,} [^\n]*\n)?(?:[^\s:][^\s:]*\.\w+:\d+(?::\d+)?:? (?:[A-Z]+\d+\b|\[?(?:error|warning|note|info)\b|[^\n]*[\])]\n)[^\n]*\n?){3}"
 _LONG = rb"(?:[^\n]*:\n)?(?:total \d+[^\n]*\n)[-dlbcps][rwxsStT-]{9}"
 _TREE = rb"(?:[^\n]*\n)?(?:\xe2\x94[\x9c\x94]\xe2\x94\x80|[|`+]-- )"
 _TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,6}?[ |+]*[-=]{2}[-=+| ]{2,}+\n|(?:[A-Z%#/()_-]{2,}[ \t]+){2,}"
@@ -39,6 +40,7 @@ _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(rb"(?:(?:[ACDMRTUXB]\d{0,3}\t|(?! {2})[ MTADRCU?!]{2} )[^\n]+\n){5}"), "changes", "Statuses"),
     (re.compile(_TREE), "trees", "Tree"),
     (re.compile(_LONG), "listings", "LongListing"),
+    (re.compile(_FINDINGS), "findings", "Findings"),
     (re.compile(_GREP), "listings", "Matches"),
     (re.compile(_PATHS), "listings", "Paths"),
     (re.compile(_TABLE), "tables", "Table"),
