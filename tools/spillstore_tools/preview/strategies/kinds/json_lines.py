@@ -23,6 +23,7 @@ _LEVELS = ("level", "severity", "levelname", "log_level", "lvl", "log.level", "@
 _STATUSES = ("status", "status_code", "statusCode", "outcome", "Action")
 _MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "MESSAGE", "code")
 _ERRORS = ("error", "err", "exception", "failed")
+_OFTEN_LATE = ("error", "err")  # of these, those that may stand in records of trouble alone
 _WORDS = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|fail(?:ed|ure)?|dpanic|abort(?:ed)?|timeout|crashed)"
 _WARNS = rb"(?i:warn(?:ing)?)"
 # What tells of trouble in such a field, and what of a little: words, numbers of pino and bunyan, of syslog, of HTTP.
@@ -128,7 +129,8 @@ class JsonLines:
         self._picker = Picker()
         self._fields: list[_Field] = []
         self._message: Any = None  # finds a message
-        self._errors: list[tuple[bytes, Any]] = []  # keys of members that hold errors, and what finds them
+        # Members that hold errors: how a key is written, how a member that holds none is, and what finds the others.
+        self._errors: list[tuple[bytes, bytes, Any]] = []
         self._bad, self._told, self._little = _Found(), _Found(), _Found()
 
     def _begin(self, first: Block) -> None:
@@ -144,8 +146,11 @@ class JsonLines:
         if (message := next(messages, None)) is not None:
             self._message = re.compile(rb'"' + re.escape(message.encode()) + rb'"\s*:\s*"([^"]{0,200})')
         for name in _ERRORS:
-            written = f'"{name}":'.encode()
-            self._errors.append((written, re.compile(written + rb'\s*(?:"[^"]|[\[{]\s*[^\s\]}]|[1-9]|true)')))
+            key = f'"{name}":'.encode()
+            none = re.compile(key + rb'\s*(?:null|false|"")').search(first.raw)
+            some = re.compile(key + rb'\s*(?:"[^"]|[\[{]\s*[^\s\]}]|[1-9]|true)')
+            if name in _OFTEN_LATE or key in first.raw:
+                self._errors.append((key, none[0] if none else b"", some))
 
     def block(self, block: Block) -> bool:
         """As in ``Kind``."""
@@ -160,9 +165,11 @@ class JsonLines:
             if field.add(block):
                 self._bad.look(field.bad, self._message, block.raw, self._picker)
                 self._little.look(field.little, self._message, block.raw, self._picker)
-        for written, pattern in self._errors:
-            if written in block.raw:
-                self._told.look(pattern, self._message, block.raw, self._picker)
+        for key, none, some in self._errors:
+            # Counting those that hold nothing is ten times as fast as looking at each.
+            looks = count(block.raw, none) < count(block.raw, key) if none else key in block.raw
+            if looks:
+                self._told.look(some, self._message, block.raw, self._picker)
         return True
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
