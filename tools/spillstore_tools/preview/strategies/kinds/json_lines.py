@@ -146,11 +146,11 @@ class JsonLines:
         if (message := next(messages, None)) is not None:
             self._message = re.compile(rb'"' + re.escape(message.encode()) + rb'"\s*:\s*"([^"]{0,200})')
         for name in _ERRORS:
-            key = f'"{name}":'.encode()
-            none = re.compile(key + rb'\s*(?:null|false|"")').search(first.raw)
-            some = re.compile(key + rb'\s*(?:"[^"]|[\[{]\s*[^\s\]}]|[1-9]|true)')
-            if name in _OFTEN_LATE or key in first.raw:
-                self._errors.append((key, none[0] if none else b"", some))
+            written = f'"{name}":'.encode()
+            none = re.compile(written + rb'\s*(?:null|false|"")').search(first.raw)
+            some = re.compile(written + rb'\s*(?:"[^"]|[\[{]\s*[^\s\]}]|[1-9]|true)')
+            if name in _OFTEN_LATE or written in first.raw:
+                self._errors.append((written, none[0] if none else b"", some))
 
     def block(self, block: Block) -> bool:
         """As in ``Kind``."""
