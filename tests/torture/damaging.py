@@ -123,8 +123,8 @@ def _fill(session, tag, scale):
     return session.put(_lines(b"gone", 5000 // scale), source="gone").id
 
 
-def build(say, calls, folder, seed, keyed, scale):
-    """Make what is damaged; says what it answers. Sizes are divided by ``scale``, those of chunks too."""
+def build(say, calls, folder, seed, keyed, scale, noise=0):
+    """Make what is damaged; says what it answers. Sizes are divided by ``scale``, those of chunks too; ``noise`` is of that many bytes."""
     new_artifact.CHUNK_SIZE //= scale
     folder = Path(folder)
     numbers = random.Random(f"base {seed}")
@@ -135,6 +135,8 @@ def build(say, calls, folder, seed, keyed, scale):
         _fill(session, b"o", scale)
     with store.session("s") as session:
         gone = _fill(session, b"s", scale)
+        if noise:
+            session.put(random.Random(seed).randbytes(noise), source="noise")
         grows = session.create(source="grows")
         grows.write(_lines(b"grows", 100))
         grows.flush()
