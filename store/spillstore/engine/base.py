@@ -122,6 +122,10 @@ class DamagedRows(Protocol):
     def ref(self) -> SessionRef | None:
         """The session's name by where it lies; None if that does not tell."""
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether its end is missing, by what is left of it."""
+
     def places(self) -> Iterator[tuple[str, Row, RowPlace]]:
         """The table, the first three columns and the place of every row: of one that there is more than once, the newest first."""
 

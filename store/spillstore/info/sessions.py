@@ -169,8 +169,8 @@ class SalvageReport:
         session: the id of the new session.
         project: its project, or None.
         known: whether the session's own row was whole.
-        all_rows: likewise, and no artifact's row was missing or older than the session's sum over them, which there is with a
-            digest key alone.
+        all_rows: likewise, and no artifact's row is known to be missing. With a digest key, the session's sum over them tells
+            that, and whether one is older; without, only whether the end of the file is gone.
         artifacts: every artifact of which anything was found.
         lost: ids of artifacts of which nothing was found, while the audit log says that they were made, and not that they were
             deleted.

@@ -110,7 +110,7 @@ def _tell(report: SalvageReport, store: Store) -> None:
         click.echo("The session's own row is lost: when it was made and ended is not known")
     elif not report.all_rows:
         click.echo(
-            "The row of at least one artifact is missing or an older one, by the session's sum over them"
+            "Artifacts may be missing of which nothing is left: the file has lost its end, or rows that the session counts"
         )
     for name in report.lost:
         click.echo(f"{name}: it was made, by the audit log, and nothing of it is left")
