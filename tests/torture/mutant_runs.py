@@ -55,7 +55,7 @@ class Places:
         server = self._free.get()
         try:
             with folder() as mine:
-                return _forked(function, seconds, mine, server and server.url("postgres"))
+                return _forked(function, seconds, mine, server)
         finally:
             if server:
                 for (name,) in server.execute(
@@ -65,7 +65,7 @@ class Places:
             self._free.put(server)
 
 
-def _forked(function, seconds, mine, url):
+def _forked(function, seconds, mine, server):
     said = mine / "said"
     said.touch()
     pid = os.fork()
@@ -74,8 +74,9 @@ def _forked(function, seconds, mine, url):
         try:
             os.setsid()
             os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = str(mine)
-            if url:
-                os.environ["SPILLSTORE_TEST_POSTGRES"] = url
+            if server:  # one that is ours, which tests may make roles on
+                os.environ["SPILLSTORE_TEST_POSTGRES"] = server.url("postgres")
+                postgres.Databases = lambda _url: server
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)

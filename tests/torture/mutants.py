@@ -12,7 +12,7 @@ import copy
 import dataclasses
 import gc
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,10 +122,14 @@ class _Changed(ast.NodeTransformer):
     def __init__(self, target: ast.AST, choice: int) -> None:
         self._target, self._choice = target, choice
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         if node is not self._target:
             return self.generic_visit(node)
         _, change = list(_changes(node))[self._choice]
+        if isinstance(change, ast.stmt):
+            # The names in what goes away stay known to the compiler, so that the function keeps its closure.
+            kept = ast.If(ast.Constant(False), [node], [])
+            return [ast.copy_location(each, node) for each in (kept, change)]
         if isinstance(change, ast.AST):
             return ast.copy_location(change, node)
         name, at, new = change
