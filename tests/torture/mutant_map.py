@@ -9,9 +9,11 @@ from __future__ import annotations
 import collections
 import difflib
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 BUDGET = 30.0  # seconds of tests for a line, by what they took when nothing was changed
+_FORKS = re.compile("fork|child")  # in the names of tests
 FEW = 10  # tests that are run for it however long they take
 
 
@@ -70,13 +72,18 @@ class Map:
                     known[int(line)] = known.get(int(line), []) + tests_of
         print(f"fail without a change, and are left out: {self._broken}", flush=True)
         self._lines = {
-            name: {line: self._chosen(name, each) for line, each in lines.items()}
+            name: {line: self._chosen(each) for line, each in lines.items()}
             for name, lines in self._lines.items()
         }
 
     def tests(self, path, line, there):
-        """The tests of a line among those that are there, quickest first."""
-        known = self._lines.get(self._name(path), {}).get(line, [])
+        """The tests of a line among those that are there, quickest first; of one that none comes by, those of forks.
+
+        What runs in a forked child alone is not noted, since that ends without telling.
+        """
+        known = self._lines.get(self._name(path), {}).get(line) or sorted(
+            filter(_FORKS.search, self.took), key=self.took.__getitem__
+        )
         return [each for each in known if each in there]
 
     def _name(self, path):
@@ -102,27 +109,26 @@ class Map:
         self.took |= took
         by = {str(path): self._name(path) for path in self._paths}
         lines = {
-            by[path]: {
-                line: self._chosen(by[path], each) for line, each in data.contexts_by_lineno(path).items()
-            }
+            by[path]: {line: self._chosen(each) for line, each in data.contexts_by_lineno(path).items()}
             for path in data.measured_files()
         }
         said.write_text(json.dumps({"took": took, "broken": broken, "lines": lines}))
         return 0
 
-    def _chosen(self, name, tests):
+    def _chosen(self, tests):
         """Of the tests that come by a line those that are run, until their time is over, quickest first.
 
-        Of each test function one case comes before any has a second one, and the tests of the module's own package come first.
+        Of each test function two cases come before any has a third one, and of each file one function before it has a second one,
+        so that what is run is as different as can be.
         """
-        package = name.partition("/")[0]
         cases: collections.Counter[str] = collections.Counter()
+        functions: collections.Counter[str] = collections.Counter()
         ranked = []
         for each in sorted({each for each in tests if each in self.took}, key=self.took.__getitem__):
             function = each.partition("[")[0]
-            ranked.append(
-                (cases[function] > 1, f"/{package}/" not in each, cases[function], len(ranked), each)
-            )
+            file = each.partition("::")[0]
+            functions[file] += not cases[function]
+            ranked.append((cases[function] > 1, functions[file], cases[function], self.took[each], each))
             cases[function] += 1
         chosen, seconds = [], 0.0
         for *_, each in sorted(ranked):
