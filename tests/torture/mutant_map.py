@@ -149,6 +149,6 @@ def _moved(lines, before, now):
                 new_low + at + 1: lines[low + at + 1] for at in range(high - low) if low + at + 1 in lines
             }
         else:
-            near = dict.fromkeys(each for line in range(low - 1, high + 3) for each in lines.get(line, ()))
+            near = dict.fromkeys(each for line in range(low, high + 2) for each in lines.get(line, ()))
             found |= {line: list(near) for line in range(new_low + 1, new_high + 1)}
     return found

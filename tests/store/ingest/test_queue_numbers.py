@@ -332,3 +332,39 @@ def test_what_is_taken_is_what_was_asked_for_or_a_little_more(new, most, expecte
     assert taken == [data for _, data, _ in items]
     assert sum(map(len, taken)) == size
     assert 10 - size == pipeline.inbox_bytes == sum(len(data) for _, data, _ in pipeline.inbox)
+
+
+@pytest.mark.parametrize("how", ["failed", "finished", "closed"])
+def test_who_waits_for_room_goes_on_when_there_is_some_or_never_will_be(make, new, how):
+    """When batches were committed, when storing has failed, and when another one has closed the artifact."""
+    queue, pipeline = make(queue_bytes=FULL), new()
+    queue.add(pipeline)
+    pipeline.uncommitted = FULL
+    said = []
+
+    def write():
+        try:
+            Inboxes(queue).write(pipeline, 0, b"x" * 10)
+            said.append("written")
+        except (StorageError, ClosedError) as error:
+            said.append(type(error))
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    wait_until(lambda: pipeline.waiting)
+    work = [(pipeline, [batch(0, 100)])]
+    queue._ready_bytes += 100
+    if how == "failed":
+        queue.fail(pipeline, StorageError("full"))
+    elif how == "closed":
+        queue.close(pipeline)
+        queue.finish(work)
+    else:
+        queue.committed(pipeline, work[0][1])
+        queue.finish(work)
+    wait_until(lambda: said)
+    assert [{"failed": StorageError, "closed": ClosedError, "finished": "written"}[how]] == said
+    assert 0 == pipeline.waiting
+    if how == "finished":
+        assert (FULL - 90, 10, 10) == (pipeline.uncommitted, pipeline.inbox_bytes, pipeline.received)
+        assert pipeline.dirty_since is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -15,8 +16,10 @@ from spillstore.engine.sqlite.fork_safety import Gate
 from spillstore.exceptions import (
     ArtifactTooLargeError,
     ClosedError,
+    DiskFullError,
     SessionBusyError,
     SessionDeletedError,
+    StorageError,
 )
 from spillstore.observers import Observer, subscribe
 
@@ -187,3 +190,37 @@ def test_a_gate_is_closed_when_nobody_is_inside():
     gate.reset()
     with gate:
         pass
+
+
+@pytest.mark.files
+def test_what_fails_inside_a_reading_is_one_of_our_errors(plain_store):
+    """Whatever the driver raises, of one snapshot for all calls; what is no error of a driver stays what it is."""
+    with plain_store.session("test") as session:
+        session.put(b"x")
+        with pytest.raises(StorageError), session._engine.snapshot("looking"):
+            raise sqlite3.OperationalError("disk I/O error")
+        with pytest.raises(KeyError), session._engine.snapshot("looking"):
+            raise KeyError("own")
+        with session._engine.snapshot("looking") as rows:
+            assert 1 == len(rows.artifacts_after(0, 10))
+
+
+@pytest.mark.files
+def test_an_old_session_that_cannot_be_opened_for_want_of_room_goes_all_the_same(plain_store, monkeypatch):
+    """Without a record, and its room is told; where it cannot be opened for another reason it stays, and that is said."""
+    plain_store.session("test").close()
+    ref = SessionRef("test", None)
+    errors = [StorageError("the disk is broken"), DiskFullError("no room")]
+
+    def fail(*_args, **_options):
+        raise errors[0]
+
+    monkeypatch.setattr(type(plain_store._pool), "_open", fail)
+    with pytest.raises(StorageError, match="the disk is broken"):
+        plain_store._pool.delete_unused(ref, 4e9)
+    assert ["test"] == [info.id for info in plain_store.sessions()]
+    del errors[0]
+    gone = plain_store._pool.delete_unused(ref, 4e9)
+    assert [] == list(plain_store.sessions())
+    assert gone.size() == gone.free() > 0
+    assert 0 == gone.size()
