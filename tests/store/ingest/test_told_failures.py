@@ -17,6 +17,7 @@ from spillstore.exceptions import (
     ArtifactTooLargeError,
     ClosedError,
     DiskFullError,
+    LockedError,
     SessionBusyError,
     SessionDeletedError,
     StorageError,
@@ -210,13 +211,13 @@ def test_an_old_session_that_cannot_be_opened_for_want_of_room_goes_all_the_same
     """Without a record, and its room is told; where it cannot be opened for another reason it stays, and that is said."""
     plain_store.session("test").close()
     ref = SessionRef("test", None)
-    errors = [StorageError("the disk is broken"), DiskFullError("no room")]
+    errors = [LockedError("held by another"), DiskFullError("no room")]
 
     def fail(*_args, **_options):
         raise errors[0]
 
     monkeypatch.setattr(type(plain_store._pool), "_open", fail)
-    with pytest.raises(StorageError, match="the disk is broken"):
+    with pytest.raises(LockedError, match="held by another"):
         plain_store._pool.delete_unused(ref, 4e9)
     assert ["test"] == [info.id for info in plain_store.sessions()]
     del errors[0]
