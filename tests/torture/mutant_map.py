@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 BUDGET = 30.0  # seconds of tests for a line, by what they took when nothing was changed
 _FORKS = re.compile("fork|child")  # in the names of tests
+QUICK = 0.3  # of that, for the quickest
 FEW = 10  # tests that are run for it however long they take
 
 
@@ -71,10 +72,6 @@ class Map:
                 for line, tests_of in lines.items():
                     known[int(line)] = known.get(int(line), []) + tests_of
         print(f"fail without a change, and are left out: {self._broken}", flush=True)
-        self._lines = {
-            name: {line: self._chosen(each) for line, each in lines.items()}
-            for name, lines in self._lines.items()
-        }
 
     def tests(self, path, line, there):
         """The tests of a line among those that are there, quickest first; of one that none comes by, those of forks.
@@ -84,7 +81,7 @@ class Map:
         known = self._lines.get(self._name(path), {}).get(line) or sorted(
             filter(_FORKS.search, self.took), key=self.took.__getitem__
         )
-        return [each for each in known if each in there]
+        return self._chosen([each for each in dict.fromkeys(known) if each in there and each in self.took])
 
     def _name(self, path):
         return path.relative_to(self._store).as_posix()
@@ -109,7 +106,10 @@ class Map:
         self.took |= took
         by = {str(path): self._name(path) for path in self._paths}
         lines = {
-            by[path]: {line: self._chosen(each) for line, each in data.contexts_by_lineno(path).items()}
+            by[path]: {
+                line: [each for each in tests_of if each in took]
+                for line, tests_of in data.contexts_by_lineno(path).items()
+            }
             for path in data.measured_files()
         }
         said.write_text(json.dumps({"took": took, "broken": broken, "lines": lines}))
@@ -118,19 +118,26 @@ class Map:
     def _chosen(self, tests):
         """Of the tests that come by a line those that are run, until their time is over, quickest first.
 
-        Of each test function two cases come before any has a third one, and of each file one function before it has a second one,
-        so that what is run is as different as can be.
+        A part of the time is for the quickest. In the rest, of each test function two cases come before any has a third one, and of
+        each file one function before it has a second one, so that what is run is as different as can be.
         """
+        quickest = sorted(tests, key=self.took.__getitem__)
+        chosen: list[str] = []
+        seconds = 0.0
+        for each in quickest:
+            seconds += self.took[each]
+            if seconds > BUDGET * QUICK:
+                break
+            chosen.append(each)
         cases: collections.Counter[str] = collections.Counter()
         functions: collections.Counter[str] = collections.Counter()
         ranked = []
-        for each in sorted({each for each in tests if each in self.took}, key=self.took.__getitem__):
-            function = each.partition("[")[0]
-            file = each.partition("::")[0]
+        for each in quickest[len(chosen) :]:
+            function, file = each.partition("[")[0], each.partition("::")[0]
             functions[file] += not cases[function]
             ranked.append((cases[function] > 1, functions[file], cases[function], self.took[each], each))
             cases[function] += 1
-        chosen, seconds = [], 0.0
+        seconds = sum(self.took[each] for each in chosen)
         for *_, each in sorted(ranked):
             if seconds < BUDGET or len(chosen) < FEW:
                 chosen.append(each)

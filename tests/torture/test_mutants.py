@@ -105,8 +105,11 @@ def test_of_many_tests_those_are_run_that_differ(tmp_path):
     """Of each file one function before it has a second one, of each function two cases before any has a third one."""
     found = mutant_map.Map(tmp_path, [])
     found.took = {f"{file}::{name}[{case}]": 10.0 for file in "ab" for name in "xy" for case in range(9)}
-    chosen = found._chosen(found.took)
-    assert len(chosen) == mutant_map.FEW
+    found.took |= {f"c::quick[{case}]": 1.0 for case in range(9)}
+    chosen = found._chosen(list(found.took))
+    assert len(chosen) >= mutant_map.FEW
+    assert chosen[:9] == [f"c::quick[{case}]" for case in range(9)]
+    chosen = found._chosen([each for each in found.took if not each.startswith("c")])
     assert {"a::x", "a::y", "b::x", "b::y"} == {each.partition("[")[0] for each in chosen}
 
 
