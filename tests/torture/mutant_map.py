@@ -21,8 +21,8 @@ FEW = 10  # tests that are run for it however long they take
 class Map:
     """Of each line of each module, by its path in the store, the tests that come by; and what each test took."""
 
-    def __init__(self, store, paths):
-        self._store, self._paths = store, paths
+    def __init__(self, store, paths, budget=BUDGET):
+        self._store, self._paths, self._budget = store, paths, budget
         self.took: dict[str, float] = {}
         self._broken: list[str] = []
         self._lines: dict[str, dict[int, list[str]]] = {}
@@ -126,7 +126,7 @@ class Map:
         seconds = 0.0
         for each in quickest:
             seconds += self.took[each]
-            if seconds > BUDGET * QUICK:
+            if seconds > self._budget * QUICK:
                 break
             chosen.append(each)
         cases: collections.Counter[str] = collections.Counter()
@@ -139,7 +139,7 @@ class Map:
             cases[function] += 1
         seconds = sum(self.took[each] for each in chosen)
         for *_, each in sorted(ranked):
-            if seconds < BUDGET or len(chosen) < FEW:
+            if seconds < self._budget or len(chosen) < FEW:
                 chosen.append(each)
                 seconds += self.took[each]
         return sorted(chosen, key=self.took.__getitem__)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import gc
 import importlib
 import logging
 import os
@@ -30,7 +31,7 @@ os.environ.setdefault("SPILLSTORE_TEST_FACTOR", "0.3")  # as ``make test`` runs 
 import mutant_runs  # noqa: E402
 import mutants  # noqa: E402
 import pytest  # noqa: E402
-from mutant_map import Map  # noqa: E402
+from mutant_map import BUDGET, Map  # noqa: E402
 
 ROOT = HERE.parents[1]
 STORE = ROOT / "store" / "spillstore"
@@ -91,6 +92,7 @@ class Player:
         places = drawn(wanted.seed, wanted.only)
         with mutant_runs.Places(wanted.jobs) as self.where:
             self.map = self._map()
+            gc.freeze()  # so that looking for garbage copies nothing of what forked processes share
             if wanted.place:
                 numbers = [number for number, place in enumerate(places) if _name(place) in wanted.place]
             else:
@@ -128,7 +130,7 @@ class Player:
 
     def _map(self):
         """Which tests come by which lines; from a file where that is wanted and there."""
-        found = Map(STORE, modules(list(PARTS)))
+        found = Map(STORE, modules(list(PARTS)), self.wanted.budget)
         kept = Path(self.wanted.map) if self.wanted.map else None
         if kept and kept.exists():
             found.load(kept)
@@ -164,7 +166,10 @@ class Player:
         return self.where.forked(lambda _: self._run(name)[0], PATIENCE + 10 * self.map.took[name])[0] == 0
 
     def _try(self, place, tests, said):
-        if not mutants.put_in(place):
+        gc.unfreeze()
+        changed = mutants.put_in(place)
+        gc.freeze()
+        if not changed:
             return 2
         for name, following in zip(tests, [*tests[1:], None], strict=True):
             said.write_text(name)
@@ -199,6 +204,12 @@ def main() -> int:
         "--place",
         nargs="*",
         help="MODULE:LINE as they are printed: all mutants of those lines instead of rounds",
+    )
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=BUDGET,
+        help="seconds of tests for a mutant, by what they took unchanged",
     )
     parser.add_argument("--all", action="store_true", help="print each round")
     wanted = parser.parse_args()

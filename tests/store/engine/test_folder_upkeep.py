@@ -95,6 +95,24 @@ def test_a_move_replaces_nothing(tmp_path):
     assert 4 == (tmp_path / "to" / "other").stat().st_size
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"uid": 1}, "belongs to"), ({"nlink": 2}, "has 2 names"), ({"nlink": 0}, "has 0 names"), ({"mode": 0o100620}, "can write"),
+     ({"mode": 0o100602}, "can write"), ({"mode": 0o010600}, "no regular file"), ({"mode": 0o100644}, None), ({}, None)],
+)  # fmt: skip
+def test_a_file_of_the_store_is_private_and_its_owner_s(tmp_path, change, words):
+    """A regular one with one name, of who owns the folder or of this user, that nobody else can write; others may read it."""
+    usual = {"mode": 0o100600, "ino": 1, "dev": 1, "nlink": 1, "uid": os.geteuid(), "gid": 0, "size": 0, "atime": 0, "mtime": 0, "ctime": 0}  # fmt: skip
+    if "uid" in change:
+        change = {"uid": os.geteuid() + 1}
+    status, folder = (
+        os.stat_result(tuple({**usual, **change}.values())),
+        os.stat_result(tuple(usual.values())),
+    )
+    with contextlib.nullcontext() if words is None else pytest.raises(UnsafeRootError, match=words):
+        folders.check_own(tmp_path / "file", status, folder)
+
+
 @pytest.mark.parametrize("kind", ["new", "torn"])
 def test_a_leftover_is_one_when_its_time_has_passed(tmp_path, kind):
     """A folder that is being made has a minute, by the machine's clock; what is kept aside as long as a session may be kept."""

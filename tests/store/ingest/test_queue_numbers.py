@@ -149,7 +149,7 @@ def test_a_shared_sequence_keeps_what_waits_when_storing_fails(make, row):
 
 def test_batches_are_committed_in_their_order_smallest_artifact_first(make, new):
     """One that is not ready holds up those behind it, and a transaction takes as much as it is to have, but something."""
-    queue, large, small = make(commit_bytes=FULL), new(), new()
+    queue, large, small = make(commit_bytes=FULL, commit_interval=1000.0), new(), new()
     for each in (large, small):
         queue.add(each)
     assert not queue.any_ready()
@@ -208,7 +208,7 @@ def hurries(queue, pipeline, size):
 @pytest.mark.parametrize(("size", "expected"), [(FULL - 1, False), (FULL, True)])
 def test_a_transaction_s_worth_is_committed_at_once(make, new, size, expected):
     """However it is spread over artifacts; less waits for its time."""
-    queue = make(commit_bytes=FULL, queue_bytes=8 * MIB)
+    queue = make(commit_bytes=FULL, queue_bytes=8 * MIB, commit_interval=1000.0)
     pipeline, other = new(), new()
     for each in (pipeline, other):
         queue.add(each)
