@@ -49,7 +49,7 @@ class Place:
 
 
 def _left_out(tree: ast.Module) -> set[ast.AST]:
-    """Nodes that are no place: what runs once, annotations, assertions, texts and the arguments of what is raised."""
+    """Nodes that are no place: what runs once, annotations, assertions (``strict`` too), texts and what is raised."""
     inside: set[ast.AST] = set()
     for function in ast.walk(tree):
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -65,6 +65,8 @@ def _left_out(tree: ast.Module) -> set[ast.AST]:
             parts = [node]
         elif isinstance(node, ast.Raise):
             parts = [node.exc]
+        elif isinstance(node, ast.keyword) and node.arg == "strict":  # of zip, an assertion
+            parts = [node]
         for part in filter(None, parts):
             out |= set(ast.walk(part))
     return out

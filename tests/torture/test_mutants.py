@@ -21,14 +21,14 @@ def judge(value: int, most: int = LIMIT) -> bool | None:
     assert value != 3, "impossible"
     if not value:
         raise ValueError(f"{value + 1}")
-    for each in range(2):
+    for each, _ in zip(range(2), range(2), strict=True):
         if each < value and value in (7, 8):
             print("seen")
             break
     return value + 1 <= most
 '''
 EXPECTED = [
-    "not removed", "raise removed", "2 -> 3", "And -> Or", "Lt -> LtE", "Lt -> GtE", "In -> NotIn", "7 -> 8", "8 -> 9", "call removed",
+    "not removed", "raise removed", "2 -> 3", "2 -> 3", "And -> Or", "Lt -> LtE", "Lt -> GtE", "In -> NotIn", "7 -> 8", "8 -> 9", "call removed",
     "break -> continue", "return None", "LtE -> Lt", "LtE -> Gt", "Add -> Sub", "1 -> 2",
 ]  # fmt: skip
 

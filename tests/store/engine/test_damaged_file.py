@@ -135,6 +135,22 @@ def test_a_free_list_that_goes_round_or_says_too_much_ends(tmp_path):
     assert set(kept) <= {row for row, is_free in got(tmp_path / "file") if not is_free}
 
 
+def test_no_link_is_followed_and_nobody_waits_for_a_pipe(tmp_path):
+    """In place of the file or of its journal: it is an error at once."""
+    with contextlib.closing(connected(tmp_path / "file", 512)) as connection:
+        put(connection, [row(1, b"x")])
+    (tmp_path / "link").symlink_to("file")
+    with pytest.raises(OSError, match="symbolic links"):
+        DamagedFile(tmp_path / "link", None)
+    os.mkfifo(tmp_path / "file-wal")
+    with pytest.raises(OSError, match="seek"):
+        DamagedFile(tmp_path / "file", None)
+    os.unlink(tmp_path / "file-wal")
+    (tmp_path / "file-wal").symlink_to("file")
+    with pytest.raises(OSError, match="symbolic links"):
+        DamagedFile(tmp_path / "file", None)
+
+
 # --- journals -----------------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from spillstore.engine.sqlite import (
     full_disk,
     leftovers,
     owner_locks,
+    path_safety,
     soft_delete,
     tmpfs_root,
     usage_cache,
@@ -175,6 +176,16 @@ def test_who_has_a_file_to_itself_follows_no_link_beside_it(store, tmp_path, suf
     with pytest.raises(UnsafeRootError):
         database.connect_alone(path, Settings())
     assert b"precious" == victim.read_bytes()
+
+
+@pytest.mark.parametrize(("front", "refused"), [(b"", False), (b"x", True), (b"x" * 5000, True)])
+def test_a_journal_that_ends_in_the_mark_of_another_one_is_refused(tmp_path, front, refused):
+    """The mark alone is no journal, and names nothing."""
+    mark = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+    (tmp_path / "session.db").write_bytes(b"x")
+    (tmp_path / "session.db-journal").write_bytes(front + mark)
+    with pytest.raises(IntegrityError) if refused else contextlib.nullcontext():
+        path_safety.check_companion_files(tmp_path / "session.db", writing=False)
 
 
 def test_what_is_committed_is_counted_until_it_is_copied_into_the_file(store):

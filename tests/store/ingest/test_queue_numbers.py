@@ -368,3 +368,25 @@ def test_who_waits_for_room_goes_on_when_there_is_some_or_never_will_be(make, ne
     if how == "finished":
         assert (FULL - 90, 10, 10) == (pipeline.uncommitted, pipeline.inbox_bytes, pipeline.received)
         assert pipeline.dirty_since is not None
+
+
+def test_what_is_not_committed_is_counted_to_the_byte(plain_store):
+    """Nothing at first; what was written, as long as nobody can commit it; nothing when it is."""
+    with plain_store.session("test") as session, session.create(redact=False) as writer:
+        pipeline, queue = writer._pipeline, session._engine.ingest.queue
+
+        def counted():
+            with queue.guard:
+                waits = pipeline.inbox_bytes + pipeline.ready_bytes
+                return pipeline.received, pipeline.uncommitted, waits, queue._ready_bytes, pipeline.waiting
+
+        assert (0, 0, 0, 0, 0) == counted()
+        assert (-1, 0) == (pipeline.newest_batch, pipeline.next_commit)
+        with session._engine._commit:
+            for size in (100, 300_000, 7):
+                writer.write(b"y" * size)
+            received, uncommitted, *_ = counted()
+            assert 300_107 == received == uncommitted
+        writer.flush()
+        assert (300_107, 0, 0, 0, 0) == counted()
+        assert pipeline.next_commit == pipeline.newest_batch + 1
