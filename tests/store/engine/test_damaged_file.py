@@ -72,6 +72,15 @@ def test_rows_of_any_length_are_read(tmp_path, page_size):
     same(rows, got(tmp_path / "file"))
 
 
+@pytest.mark.parametrize("page_size", SIZES)
+def test_pages_of_many_short_rows_are_read(tmp_path, page_size):
+    """More than a byte can count in one page."""
+    rows = [(number, *[None] * 8) for number in range(3000)]
+    with contextlib.closing(connected(tmp_path / "file", page_size)) as connection:
+        put(connection, rows)
+    same(rows, got(tmp_path / "file"))
+
+
 def test_numbers_of_any_width_and_other_values_are_read(tmp_path):
     """Whole ones of one to eight bytes with both signs, fractions, texts, bytes, and nothing."""
     rows = [

@@ -131,6 +131,13 @@ def test_a_leftover_is_one_when_its_time_has_passed(tmp_path, kind):
     assert ([0, 1] if kind == "new" else [0, 0]) == [left(-50), left(-70)]
 
 
+def test_where_there_is_no_store_nothing_is_left(tmp_path):
+    """Nothing is found, freed or named, and nothing is made."""
+    for dry_run in (True, False):
+        assert leftovers.remove(tmp_path / "missing", 1.0, 0.0, dry_run=dry_run) == (0, 0, ())
+    assert [] == os.listdir(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("name", "mode", "owner", "stays"),
     [("ours", 0o700, "dead", False), ("ours", 0o755, "dead", True), ("ours", 0o700, None, True), ("ours", 0o700, "alive", True),

@@ -104,6 +104,18 @@ def test_what_is_larger_than_a_chunk_can_be_is_not_digested(column):
         chunk_codec.verify(row._replace(**{column: bytes(65 * 1024 + 1)}), b"prefix", PLAIN)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"), [("seq", "text"), ("time_end", None), ("size", 2**64), ("digest", "text")]
+)
+def test_a_value_of_a_wrong_type_is_damage(column, value):
+    """Of a chunk as of its gram filter: it is said so, and by none of Python's own errors."""
+    row = row_of(b"0123456789")._replace(grams=bytes(40), **{column: value})
+    for verify in (chunk_codec.verify, chunk_codec.verify_grams):
+        with pytest.raises(IntegrityError):
+            verify(row, b"prefix", PLAIN)
+    chunk_codec.verify_grams(row_of(b"0123456789"), b"prefix", PLAIN)
+
+
 def test_the_lines_of_cr_and_of_lf_have_digests_of_their_own():
     """A chunk from before its lines were counted anew does not pass for one of after."""
     assert chunk_codec.prefix("abc", "lf") != chunk_codec.prefix("abc", "cr")
