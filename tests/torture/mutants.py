@@ -12,7 +12,7 @@ import copy
 import dataclasses
 import gc
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Place:
 
 
 def _left_out(tree: ast.Module) -> set[ast.AST]:
-    """Nodes that are no place: what runs once, annotations, assertions, texts and the arguments of what is raised."""
+    """Nodes that are no place: what runs once, annotations, assertions (``strict`` too), texts and what is raised."""
     inside: set[ast.AST] = set()
     for function in ast.walk(tree):
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -65,6 +65,8 @@ def _left_out(tree: ast.Module) -> set[ast.AST]:
             parts = [node]
         elif isinstance(node, ast.Raise):
             parts = [node.exc]
+        elif isinstance(node, ast.keyword) and node.arg == "strict":  # of zip, an assertion
+            parts = [node]
         for part in filter(None, parts):
             out |= set(ast.walk(part))
     return out
@@ -122,10 +124,14 @@ class _Changed(ast.NodeTransformer):
     def __init__(self, target: ast.AST, choice: int) -> None:
         self._target, self._choice = target, choice
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         if node is not self._target:
             return self.generic_visit(node)
         _, change = list(_changes(node))[self._choice]
+        if isinstance(change, ast.stmt):
+            # The names in what goes away stay known to the compiler, so that the function keeps its closure.
+            kept = ast.If(ast.Constant(False), [node], [])
+            return [ast.copy_location(each, node) for each in (kept, change)]
         if isinstance(change, ast.AST):
             return ast.copy_location(change, node)
         name, at, new = change

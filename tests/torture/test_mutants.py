@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 
+import mutant_map
 import mutants
 import pytest
 from support import ROOT
@@ -20,14 +21,14 @@ def judge(value: int, most: int = LIMIT) -> bool | None:
     assert value != 3, "impossible"
     if not value:
         raise ValueError(f"{value + 1}")
-    for each in range(2):
+    for each, _ in zip(range(2), range(2), strict=True):
         if each < value and value in (7, 8):
             print("seen")
             break
     return value + 1 <= most
 '''
 EXPECTED = [
-    "not removed", "raise removed", "2 -> 3", "And -> Or", "Lt -> LtE", "Lt -> GtE", "In -> NotIn", "7 -> 8", "8 -> 9", "call removed",
+    "not removed", "raise removed", "2 -> 3", "2 -> 3", "And -> Or", "Lt -> LtE", "Lt -> GtE", "In -> NotIn", "7 -> 8", "8 -> 9", "call removed",
     "break -> continue", "return None", "LtE -> Lt", "LtE -> Gt", "Add -> Sub", "1 -> 2",
 ]  # fmt: skip
 
@@ -66,6 +67,50 @@ def test_a_mutant_is_put_into_this_process(module, what, value, before, after):
     assert before == module[0].judge(value)
     assert 1 == mutants.put_in(place_of(module, what))
     assert after == module[0].judge(value)
+
+
+def test_a_method_that_calls_that_of_its_class_above_is_changed_too(tmp_path):
+    """What it closes over stays, though the call goes."""
+    path = tmp_path / "above.py"
+    path.write_text("class A(dict):\n    def get(self, name):\n        return super().get(name)\n")
+    spec = importlib.util.spec_from_file_location("above", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.A(x=1).get("x") == 1
+    (place,) = mutants.places(path)
+    assert mutants.put_in(place) == 1
+    assert module.A(x=1).get("x") is None
+
+
+def test_what_is_known_of_lines_outlives_a_change(tmp_path):
+    """Lines that have moved take their tests along, new ones have those around them; tests that are new are run."""
+    path, kept = tmp_path / "a" / "b.py", tmp_path / "map.json"
+    path.parent.mkdir()
+    path.write_text("one\ntwo\nthree\n")
+    before = mutant_map.Map(tmp_path, [path])
+    before.took = {"x::first": 1.0, "x::second[1]": 0.5}
+    before._lines = {"a/b.py": {1: ["x::first"], 2: ["x::second[1]"], 3: ["x::first"]}}
+    before.save(kept)
+    path.write_text("zero\none\ntwo and a half\nthree\n")
+    after = mutant_map.Map(tmp_path, [path])
+    after.load(kept)
+    here = {"x::first", "x::second[1]"}
+    assert [["x::first"], ["x::first"], ["x::first", "x::second[1]"], ["x::first"]] == [
+        sorted(after.tests(path, line, here)) for line in range(1, 5)
+    ]
+    assert [] == after.tests(path, 2, {"x::second[1]"})
+
+
+def test_of_many_tests_those_are_run_that_differ(tmp_path):
+    """Of each file one function before it has a second one, of each function two cases before any has a third one."""
+    found = mutant_map.Map(tmp_path, [])
+    found.took = {f"{file}::{name}[{case}]": 10.0 for file in "ab" for name in "xy" for case in range(9)}
+    found.took |= {f"c::quick[{case}]": 1.0 for case in range(9)}
+    chosen = found._chosen(list(found.took))
+    assert len(chosen) >= mutant_map.FEW
+    assert chosen[:9] == [f"c::quick[{case}]" for case in range(9)]
+    chosen = found._chosen([each for each in found.took if not each.startswith("c")])
+    assert {"a::x", "a::y", "b::x", "b::y"} == {each.partition("[")[0] for each in chosen}
 
 
 def test_a_module_that_was_not_imported_is_told(tmp_path):

@@ -201,9 +201,6 @@ class Transaction(Snapshot, Protocol):
     No other transaction of any process runs at the same time on this session. What it has written it sees.
     """
 
-    def insert_session(self, row: Row) -> None:
-        """Write the row of a new session."""
-
     def update_session(self, row: Row) -> None:
         """Replace the session's row, but for ``next_artifact_key``."""
 

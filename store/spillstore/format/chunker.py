@@ -45,16 +45,6 @@ class Chunker:
         self._stream = -1
         self._now = 0
 
-    @property
-    def size(self) -> int:
-        """Every byte added so far."""
-        return self.totals.size + self.pending
-
-    @property
-    def seq(self) -> int:
-        """The sequence number of the chunk that is being filled."""
-        return self._seq
-
     def add(self, stream: int, pieces: list[Piece], now: int) -> None:
         """Append non-empty pieces of one stream; ``now`` is microseconds since the artifact began."""
         length = sum(map(len, pieces))

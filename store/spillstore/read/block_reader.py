@@ -56,11 +56,8 @@ class BlockReader:
             return b""
         if self._view.stream is None and not known:
             return self._straight(start, end)
-        parts = []
-        for block in self.walk(start, end, known):
-            low, high = max(start - block.start, 0), end - block.start
-            parts.append(block.data if low == 0 and high >= len(block.data) else block.data[low:high])
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        blocks = self.walk(start, end, known)
+        return b"".join([block.data[max(start - block.start, 0) : end - block.start] for block in blocks])
 
     def _straight(self, start: int, end: int) -> bytes:
         """The blocks of ``walk`` of the combined view, joined.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spillstore import info as infos
 from spillstore.engine.errors import translated
-from spillstore.exceptions import SpillstoreError, TargetExistsError
+from spillstore.exceptions import TargetExistsError
 from spillstore.model.records import view_of
 from spillstore.read.iteration import chunks
 
@@ -70,6 +70,6 @@ def _errors_name(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None or isinstance(error, SpillstoreError):
+        if error.filename is None:
             raise
         raise OSError(error.errno, error.strerror, str(target)) from error

@@ -255,3 +255,21 @@ def test_passwords_that_break_a_url(url):
     assert MARK not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+@each_of("port, is_one", [("1", True), ("65535", True), ("0", False), ("65536", False), ("99999", False), ("123456", False), ("x", False), ("00001", True)])  # fmt: skip
+def test_a_port_is_a_number_from_1_to_65535(port, is_one):
+    """Both ends of the range are ports; others are named with the range."""
+    for url in (f"postgresql://u@h:{port}/d", f"postgresql://u@/d?host=h&port={port}"):
+        if is_one:
+            assert port in parse(url).shown or int(port) == 1
+        else:
+            with pytest.raises((InvalidSettingError, UsageError), match=r"port|number"):
+                parse(url)
+
+
+def test_a_count_is_at_least_one():
+    """One is, none is not."""
+    assert 1 == parse("postgresql://u@h/d?connections=1").connections
+    with pytest.raises(InvalidSettingError, match=r"at least 1, not '0'"):
+        parse("postgresql://u@h/d?connections=0")

@@ -71,6 +71,20 @@ def test_the_next_writer_makes_the_session_anew(store, kind):
     assert ([".torn"] if kind == "journal" else []) == hidden(store)
 
 
+def test_a_whole_new_session_is_no_part_of_one(store):
+    """Where opening it has failed for another reason it stays, and so does one that lacks a byte that is nothing but zero."""
+    folder = new_file(store)
+    ref, file = SessionRef("test", None), folder / "session.db"
+    for failed in (True, False):
+        assert store._pool.backend.set_aside(ref, failed=failed) is None
+    assert file.is_file()
+    data = file.read_bytes()
+    file.write_bytes(data[:-1])
+    assert store._pool.backend.set_aside(ref, failed=False) is None
+    assert store._pool.backend.set_aside(ref, failed=True) is not None
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_collected(store, kind, clock):
     """``collect`` removes it, and what was kept aside when it is as old as a session may be."""

@@ -185,12 +185,33 @@ def test_a_long_line_is_refused(session):
     """A line that takes more memory than it may is named; one of just that size is given."""
     artifact = session.put(b"short\n" + b"x" * 99_999 + b"\n" + b"y" * 100_000)
     assert [6, 100_000, 100_000] == [len(line) for line in artifact.lines(max_bytes=100_000)]
-    for most, found, number in ((99_999, 1, 2), (5, 0, 1)):
+    for most, found, number in ((99_999, 1, 2), (6, 1, 2), (5, 0, 1)):
         seen = []
         with pytest.raises(RangeTooLargeError, match=f"line {number} of .* more than max_bytes={most} bytes"):
             for line in artifact.lines(max_bytes=most):
                 seen.append(line)  # what came before the error counts
         assert found == len(seen)
+
+
+@pytest.mark.parametrize(
+    ("content", "most", "found"),
+    [
+        (b"a\nbb\ncccc\n", 4, 2),
+        (b"a\nbb\nccccc", 4, 2),
+        (b"\n\nxx\n", 2, 2),
+        (b"aaaa", 3, 0),
+        (b"aaa\n", 3, 0),
+    ],
+)
+def test_the_line_that_is_too_long_is_counted(session, content, most, found):
+    """Lines before it are given, and its number follows theirs, in whichever chunk they are."""
+    artifact = session.put(content)
+    seen = []
+    with pytest.raises(RangeTooLargeError, match=f"^line {found + 1} of "):
+        seen += iter(artifact.lines(max_bytes=most))
+    assert seen == content.splitlines(keepends=True)[: len(seen)]
+    longest = max(map(len, content.splitlines(keepends=True)))
+    assert content.splitlines(keepends=True) == list(artifact.lines(max_bytes=longest))
 
 
 def test_lines_around_a_hole(session):

@@ -127,11 +127,6 @@ class ServerTransaction(AnsweredRows):
         """Write with a statement, sooner or later."""
         self._lock.write(sql, values)
 
-    def insert_session(self, row: Row) -> None:
-        """Write the row of a new session."""
-        self._session = SessionRow(*row)
-        self.write(_sql.SESSION_INSERT, **self._session._asdict())
-
     def update_session(self, row: Row) -> None:
         """Replace the session's row."""
         key = self._session.next_artifact_key

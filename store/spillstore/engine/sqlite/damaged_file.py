@@ -246,7 +246,7 @@ class DamagedFile:
         local = self._local(length)
         parts = [page[at : at + local]]
         missing = length - local
-        number = int.from_bytes(page[at + local : at + local + 4], "big") if missing else 0
+        number = int.from_bytes(page[at + local : at + local + 4], "big")
         while missing > 0:
             if not 1 < number <= self._last:
                 raise BrokenError
