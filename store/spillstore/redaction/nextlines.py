@@ -259,4 +259,4 @@ def _value(line: bytes, start: int, expected: Expected) -> _Found:
 
 
 def _secret(value: bytes, expected: Expected) -> bool:
-    return judged(value, expected.named.strength, quoted=True, literal=True)
+    return judged(value, expected.named.strength)

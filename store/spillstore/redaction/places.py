@@ -140,6 +140,6 @@ JUDGES: dict[str, Callable[[bytes], bool]] = {
     "long": lambda value: len(value) >= _LEAST_LONG and drawn(value),
     "mixed": _mixed,
     "opaque": _opaque,
-    "password": lambda value: judged(value, "password", quoted=True, literal=True),
+    "password": lambda value: judged(value, "password"),
     "user_and_password": _user_and_password,
 }

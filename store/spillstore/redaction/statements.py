@@ -43,7 +43,7 @@ def inserted(look: Look, _named: Named, begin: int, start: int) -> int:
         if match is None or match.end() - begin > _FAR or look.open(match.start(), match.end()):
             return 0
         known = _promised(name)
-        if known and match[1] and judged(match[1], known.strength, quoted=True, literal=True):
+        if known and match[1] and judged(match[1], known.strength):
             look.add(*match.span(1), known.kind)
         place = match.end()
     return 0
@@ -112,7 +112,7 @@ def statement(line: bytes, table: Expected) -> tuple[list[tuple[int, int, bool]]
         while place < len(line) and (value := _VALUE.match(line, place)) and value.end() > place:
             known = dict(table.places).get(column)
             if known and value[1]:
-                found.append((*value.span(1), judged(value[1], known.strength, quoted=True, literal=True)))
+                found.append((*value.span(1), judged(value[1], known.strength)))
             place, column = value.end(), column + 1
             if value[0].rstrip().endswith(b")"):
                 break

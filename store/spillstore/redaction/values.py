@@ -171,7 +171,7 @@ def harmless(value: bytes) -> bool:
 
 
 @remembered
-def judged(value: bytes, strength: str, *, quoted: bool, literal: bool) -> bool:
+def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = True) -> bool:
     """Whether a value behind a name of that strength is a secret.
 
     Args:
@@ -272,6 +272,11 @@ def mixed(value: bytes) -> bool:
         and not value.endswith((b")", b"]", b"}", b">"))
         and not all(piece.isalpha() for piece in _PIECE.findall(value))
     )
+
+
+def looks(value: bytes, strength: str) -> bool:
+    """Whether a word where any word may stand looks chosen as a password, or drawn behind another name."""
+    return mixed(value) if strength in {"password", "mixed"} else drawn(value)
 
 
 def _text(value: bytes) -> bool:
