@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction import prefixed
 from spillstore.redaction.look import compiled
-from spillstore.redaction.tables import classes, places
-from spillstore.redaction.values import LEAST, UUID, drawn, harmless, judged
+from spillstore.redaction.tables import classes, places, shapes
+from spillstore.redaction.values import LEAST, drawn, harmless, judged
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _mixed(value: bytes) -> bool:
         _LETTER.search(value) is not None
         and _DIGIT.search(value) is not None
         and drawn(value)
-        and not UUID.fullmatch(value)
+        and not shapes.UUID.fullmatch(value)
     )
 
 
