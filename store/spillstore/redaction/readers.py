@@ -36,10 +36,10 @@ _SPOKEN_ENDS = LINE_ENDS | {b'"', b"'", b"`"}
 _LEAST_ELEMENT = 16
 _FAR = 480  # with an element less than what `finder.py` says of names
 _LONG_WORD = 24  # letters of a token without a digit
-# A value of 256 bytes at most, and the name behind it; each part may be missing, since the text may end there.
+# A value, and the name behind it: of JSON, and of SQL, where the first quote was passed.
 _PAIR = re.compile(
-    rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
-    rb"(?:[\"'](?:[ \t]{0,8}+(?::(?:[ \t]{0,8}+(?:[\"']([\w.-]{0,96}+).?)?)?)?)?)?|[nkNK][a-z]{0,2}+\Z)?)?)?)?)?)?"
+    rb"(?:[\"']([^\"'\\\r\n]{0,256}+)[\"'][ \t]{0,8}+,[ \t]{0,8}+[\"'](?i:name|key)[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']"
+    rb"|(?<=')([^'\\\r\n]{0,256}+)'[^'\r\n]{0,64}?(?i:where)[ \t][\"`(\w. ]{1,64}[\"`]?[ \t]{0,8}+=[ \t]{0,8}+')([\w./-]{0,96}+)"
 )
 
 
@@ -156,12 +156,11 @@ def coded(look: Look, named: Named, begin: int, start: int) -> int:
 
 def named_behind(look: Look, _named: Named, _begin: int, start: int) -> int:
     """A value in quotes that stands before its name: ``"value": "X", "name": "DB_PASSWORD"``."""
-    match = _PAIR.match(look.text, start)
-    if match is None or look.open(start, match.end()):
-        return 0
-    known = look.classified(*match.span(2)) if match[2] else None
-    if known and known.strength != HINT and judged(match[1], known.strength):
-        look.add(*match.span(1), known.kind)
+    stop = min(look.line(start), start + _FAR)
+    match = None if look.open(start, stop) else _PAIR.match(look.text, start, stop)
+    known = look.classified(*match.span(3)) if match and match[3] else None
+    if match and known and known.strength != HINT and judged(match[1] or match[2] or b"", known.strength):
+        look.add(*match.span(1 if match[2] is None else 2), known.kind)
     return 0
 
 
@@ -229,6 +228,7 @@ READERS: dict[str, Reader] = {
     "coded": coded,
     "named behind": named_behind,
     "inserted": statements.inserted,
+    "rows": statements.rows,
     "copied": statements.copied,
     "created": statements.created,
     "columns": columns.columns,

@@ -225,8 +225,20 @@ def mixed(value: bytes) -> bool:
 
 
 def looks(value: bytes, strength: str) -> bool:
-    """Whether a word where any word may stand looks chosen as a password, or drawn behind another name."""
+    """Whether a word where any word may stand looks chosen as a password, or drawn behind another name; ``typed`` and ``signed`` ask for more."""
+    if strength in {"typed", "signed"}:
+        return typed(value, quoted=strength == "typed")
     return mixed(value) if strength in {"password", "mixed"} else drawn(value)
+
+
+def typed(value: bytes, *, quoted: bool = True) -> bool:
+    """Whether it has letters of both cases and digits, as passwords have to, and is no name of a file, a host, an image."""
+    return (
+        shapes.TYPED.fullmatch(value) is not None
+        and not shapes.NAMED_SO.fullmatch(value)
+        and (quoted or shapes.SIGN.search(value) is not None or drawn(value))
+        and not harmless(value)
+    )
 
 
 def _text(value: bytes) -> bool:

@@ -27,7 +27,7 @@ class Run(NamedTuple):
         ends: expression for what stands behind it.
         trims: letters that are no part of it at its end.
         form: what the whole is like.
-        looks: ``drawn``, ``mixed``, or ``named``: mixed behind the name of a password, and drawn behind any other.
+        looks: ``drawn``, ``mixed``, ``typed`` or ``signed`` (see ``values.py``), or ``named``: mixed behind the name of a password, and drawn behind any other.
         judged: whether it is judged by its name as a value in quotes (``quoted``), without them (``bare``), or not.
         without: letters that do not count then.
     """
@@ -47,6 +47,12 @@ RUNS: dict[str, Run] = {
     "braced": Run(r"[^}\r\n]", 2, ends=r"\};", looks="mixed"),
     # The only value of a list, as Java prints them.
     "bracketed": Run(r"[^\s\]]", ends=r"\]", looks="named", judged="quoted"),
+    # A password of letters of both cases, digits and signs, wherever words may stand.
+    "typed": Run(classes.WORD, trims=TRAILING, looks="typed"),
+    # The same up to a colon.
+    "field": Run(r"[^\s\"'`:\x00-\x20]", looks="typed"),
+    # The same where any text may stand: with a sign that is in no name, or drawn.
+    "signed": Run(classes.WORD, trims=TRAILING, looks="signed"),
     # The last word of its line.
     "column": Run(classes.WORD, ends=r"[\r\n]|\Z", form=".*[^.,:]", looks="named", judged="bare"),
     # A word in one piece behind nothing but a blank.

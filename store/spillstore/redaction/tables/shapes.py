@@ -34,7 +34,7 @@ ABSOLUTE = _shape(
 CODE = _shape(
     rb"[A-Za-z_$@][\w$]*+(?:(?:[!?]?(?:\.|->|::)|[!?]\?\.)[A-Za-z_$][\w$]*+)*[!?]?(?:[(\[{<].*|\.)?",
     "self.find(name)",
-    "name7!",
+    "name 7",
 )
 NUMBERED = _shape(
     rb"(?i)(?:my|new|old|raw|the|user|test|hashed|encoded|plain)?_?(?:password|passwd|pass|pwd|pw|secret|token|key|value|val|str|buf|p|s|t|k)_?\d{1,2}",
@@ -111,6 +111,16 @@ HASHED = _shape(
 PUNCTUATION = _shape(rb"[!-/:-@\[-`{-~]", "!", "a")
 SMALL_WORD = _shape(rb"[a-z]{6}", "7kittens", "7Kitten", "search")
 HEX = _shape(rb"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)", "0x7f3a", "7f3A")
+TYPED = _shape(
+    rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)[A-Za-z\d!@#%^&*+?~:_.-]{8,64}", "Kittens7", "kittens7"
+)
+SIGN = _shape(rb"[!@#%^&*+?~]", "a!", "a-", "search")
+NAMED_SO = _shape(
+    rb".*\.(?:[a-z][a-z0-9]{1,5}|[A-Z][A-Z0-9]{1,5})|.*@[\w-]+\.[\w.-]+|(?i:(?:.*[^A-Za-z0-9])?(?:(?:sha|md|base|utf|aes)-?\d|v\d{1,3}(?![A-Za-z0-9])).*)"
+    rb"|arn:.*|[\w.-]+:(?:v?[\d.]+|latest)",
+    "Kittens7.txt",
+    "Kittens7.x",
+)
 
 # --- of tokens with a prefix ---
 WORDS_BEFORE = rb"(?>(?:(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}[_-]){1,4})"
