@@ -96,7 +96,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"[^\r\n]{0,96}+(?=[\r\n])",
         "$ consul keygen\n%b{43}=\n\n$ tool tokens create --ttl 1h\n%a{40}\n\n$ kubectl -o go-template='{{.data.x|base64decode}}'\n7%a{11}",
         "$ ssh-keygen -t rsa\ncreated\nrun keygen\n%a{40}",
-        r"(?:\A|[\r\n])[^\r\n]{0,96}?[$#>] [^\r\n]{0,128}",
+        r"(?:\A|[\r\n])[^\r\n$#>]{0,96}[$#>] [^\r\n]{0,128}",
         "token",
         240,
     ),
