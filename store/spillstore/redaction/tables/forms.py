@@ -277,10 +277,8 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "quoted",
-        r"\\{0,8}[\"'][ \t]{0,8}:[ \t]{0,8}\{[ \t]{0,8}(?:\\{0,8}[\"'](?:sensitive|type)\\{0,8}[\"']:[ \t]{0,8}[\w\"\\]{1,16},[ \t]{0,8}){0,2}"
-        + _VALUE
-        + _STRING,
-        '"api_token": {"type": "string", "value": "%a{32}"}',
+        r"\\{0,8}[\"'][ \t]{0,8}:[ \t]{0,8}\{" + _FIELD + r"{0,3}[ \t]{0,8},?[ \t]{0,8}" + _VALUE + _STRING,
+        '"api_token": {"type": "string", "value": "%a{32}"}\n\n"token":{"name":"t1","ttl":60,"value":"%a{40}"}',
         '"api_token": {"type": "string", "label": "%a{32}"}',
         CLOSERS,
     ),
