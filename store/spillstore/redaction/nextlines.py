@@ -187,9 +187,10 @@ def _part(line: bytes, expected: Expected) -> _Judged:
 def _printed(line: bytes, expected: Expected) -> _Judged:
     """A word that looks drawn, alone in its line, as a command or a console prints it."""
     match = _PRINTED.match(line)
-    if match is None or len(match[1]) < LEAST_CHOSEN or line[match.end() :].strip(b"\"' \t"):
+    if match is None or line[match.end() :].strip(b"\"' \t"):
         return None, None
-    return (*match.span(1), _looks(match[1], expected) and _secret(match[1], expected)), None
+    good = len(match[1]) >= LEAST_CHOSEN and _looks(match[1], expected)
+    return (*match.span(1), good and _secret(match[1], expected)), None
 
 
 def _looks(value: bytes, expected: Expected) -> bool:
