@@ -12,6 +12,8 @@ The marks are filled when the benchmark runs, so no secret stands in the reposit
 
 ``unseen.txt`` and ``unseen_lookalikes.txt`` hold outputs of other tools. They are two halves, by the hash of a text's name: rules may be
 mended by what they miss of half ``a``; of half ``b`` only the figures are looked at, so that they say how new outputs fare.
+``later.txt`` and ``later_lookalikes.txt`` are the same for tools written down after the rules had been mended by those.
+``beside`` counts the lines of the outputs in which no secret stands, and which must stay as they are.
 
 A text begins with a line of ``%%`` and its name. A secret counts as found if no eight characters of it in a row are
 left, or if neither it nor its last eight are: of some kinds a public beginning stays.
@@ -136,21 +138,40 @@ def of_lookalikes(examples: Iterable[Example]) -> Score:
     return Score(right, of, tuple(wrong))
 
 
-def halves(seeds: Sequence[int]) -> Iterator[tuple[str, Score]]:
-    """The scores of the outputs that are two halves, by half and class; of half ``b`` nobody is told what was missed."""
+def halves(collection: str, seeds: Sequence[int]) -> Iterator[tuple[str, Score]]:
+    """The scores of a collection that is two halves, by half and class; of half ``b`` nobody is told what was missed."""
     for half in "ab":
-        outputs = [each for seed in seeds for each in drawn("unseen", seed) if _half(each.name) == half]
-        texts = [
-            each for seed in seeds for each in drawn("unseen_lookalikes", seed) if _half(each.name) == half
-        ]
+        outputs, texts = (
+            [each for seed in seeds for each in drawn(name, seed) if _half(each.name) == half]
+            for name in (collection, f"{collection}_lookalikes")
+        )
         signed = of_secrets(each._replace(secrets=_without(each, elsewhere=True)) for each in outputs)
         elsewhere = of_secrets(each._replace(secrets=_without(each, elsewhere=False)) for each in outputs)
         for name, score in (
             ("signed", signed),
             ("elsewhere", elsewhere),
+            ("all", Score(signed.right + elsewhere.right, signed.of + elsewhere.of, ())),
+            ("beside", beside(outputs)),
             ("lookalike", of_lookalikes(texts)),
         ):
-            yield f"half {half}, {name}", score._replace(wrong=score.wrong if half == "a" else ())
+            yield (
+                f"{collection}, half {half}, {name}",
+                score._replace(wrong=score.wrong if half == "a" else ()),
+            )
+
+
+def beside(examples: Iterable[Example]) -> Score:
+    """How many lines without a secret stay as they are, among those with some."""
+    right = of = 0
+    wrong = []
+    for example in examples:
+        lines = zip(example.text.split("\n"), redact(example.text).split("\n"), strict=True)
+        for before, after in lines:
+            if before.strip() and not any(secret in before for secret in example.secrets):
+                of += 1
+                right += before == after
+                wrong += [] if before == after else [f"{example.name}: {after}"]
+    return Score(right, of, tuple(wrong))
 
 
 def _half(name: str) -> str:
@@ -342,7 +363,11 @@ def main() -> int:
     scores = [
         ("secrets in outputs of tools", of_secrets(drawn("secrets", options.seed))),
         ("texts without secrets, whole", of_lookalikes(drawn("lookalikes", options.seed))),
-        *halves([options.seed, options.seed + 1, options.seed + 2]),
+        *(
+            score
+            for name in ("unseen", "later")
+            for score in halves(name, range(options.seed, options.seed + 3))
+        ),
         *(collections_of(options.data) if options.data else ()),
     ]
     _table(scores)

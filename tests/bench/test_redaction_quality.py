@@ -92,13 +92,31 @@ def test_the_command_prints_tables(
     assert [line.split("  ")[0] for line in printed[1:]] == [
         "secrets in outputs of tools",
         "texts without secrets, whole",
-        *(f"half {half}, {sort}" for half in "ab" for sort in ("signed", "elsewhere", "lookalike")),
+        *(
+            f"{name}, half {half}, {sort}"
+            for name in ("unseen", "later")
+            for half in "ab"
+            for sort in ("signed", "elsewhere", "all", "beside", "lookalike")
+        ),
     ]
 
 
-def test_of_the_second_half_only_figures_are_told() -> None:
-    """What was missed of half ``b`` is not named, and each half has secrets of both sorts and texts without any."""
-    scores = dict(quality.halves([2]))
+@pytest.mark.parametrize("collection", ["unseen", "later"])
+def test_of_the_second_half_only_figures_are_told(collection: str) -> None:
+    """What was missed of half ``b`` is not named, and each half has secrets of both sorts, lines and texts without any."""
+    scores = dict(quality.halves(collection, [1, 2, 3]))
     assert all(score.of > 20 for score in scores.values())
-    assert [name for name, score in scores.items() if name.startswith("half b") and score.wrong] == []
-    assert scores["half b, elsewhere"].right < scores["half b, elsewhere"].of
+    assert [name for name, score in scores.items() if ", half b" in name and score.wrong] == []
+    for half in "ab":
+        signed, elsewhere, both = (
+            scores[f"{collection}, half {half}, {sort}"] for sort in ("signed", "elsewhere", "all")
+        )
+        assert elsewhere.right < elsewhere.of
+        assert (both.right, both.of) == (signed.right + elsewhere.right, signed.of + elsewhere.of)
+
+
+def test_lines_beside_secrets_are_counted() -> None:
+    """Those that hold a secret are not, and one that is damaged is named."""
+    text = f"user=me\npassword={PASSWORD}\n\nold_password={PASSWORD[::-1]}\n"
+    example = quality.Example("made", text, (PASSWORD,))
+    assert quality.beside([example]) == (1, 2, ("made: old_password=[REDACTED: PASSWORD]",))

@@ -28,7 +28,7 @@
  */
 #include "scan.h"
 
-#define VERSION 11
+#define VERSION 12
 #define BLOCK 65536
 #define LANES 6
 

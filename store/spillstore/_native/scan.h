@@ -311,6 +311,7 @@ int quoted_could(const Text *t, i64 at, i64 line_end, int strength);
 i64 cut_of(const Text *t, i64 at, i64 end);
 int code_alone(const Text *t, i64 begin, i64 stop, i64 at, i64 end);
 int compared_could(const Text *t, i64 at, i64 line_end, int strength);
+int last_word_could(const Text *t, i64 at, i64 line_end, int strength);
 int drawn_at(const Text *t, i64 at, i64 line_end);
 int set_before(const Text *t, i64 begin);
 int called(const Text *t, i64 stop);

@@ -66,7 +66,7 @@ static int drawn_part(const Text *t, i64 at, i64 line_end) {
 }
 
 /* Whether the word at `at` is the last of its line, and no word of letters. */
-static int last_word_could(const Text *t, i64 at, i64 line_end, int strength) {
+int last_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     int letters = 1;
     i64 end = at;
     for (; end < line_end && is(t, end, WORD); end++) letters &= is(t, end, ALNUM) && !is(t, end, DIGIT);

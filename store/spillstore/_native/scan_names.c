@@ -126,9 +126,9 @@ static int asked_could(const Text *t, i64 begin, i64 line_end) {
                                           holds(t, line_before(t, begin), begin, "]: "));
 }
 
-/* Whether its own value may stand in a line below. */
+/* Whether its own value may stand in a line below: that of an option, the next item of a list, too. */
 static int closed_could(const Text *t, i64 begin, i64 line_end) {
-    return (behind_a_sign(t, begin) && next_line_could(t, line_end, 0)) || part_of_a_form(t, begin);
+    return t->text[begin] == '-' || (behind_a_sign(t, begin) && next_line_could(t, line_end, 0)) || part_of_a_form(t, begin);
 }
 
 /* A name that a quote or a bracket ends, and no sign behind it. */
@@ -219,7 +219,12 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         return compared_could(t, stop, line_end, strength);
     case '>':
         return begin > 0 && (line_end - stop < 16 || run_could_be(t, stop, line_end, strength));
-    case ';': case '|':
+    case '*':
+        return at_is(t, stop + 1, '*') && is(t, stop + 2, BLANK) && run_could_be(t, stop, line_end, strength);
+    case '|':
+        return heads_column(t, begin, stop) ||
+               ((left == 0 || left == '|' || is(t, begin - 1, LINE_END)) && last_word_could(t, stop + 1, line_end, strength));
+    case ';':
         return heads_column(t, begin, stop);
     case ',':
         return heads_column(t, begin, stop) ||
@@ -247,7 +252,7 @@ static int asked_before(const Text *t, i64 line, i64 begin) {
 static int last_of_line_could(Text *t, i64 begin, i64 stop) {
     const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
     const int labelled = holds(t, least, begin, "ame:") || holds(t, least, begin, "ey:") || holds(t, least, begin, "abel:");
-    return (labelled && labelled_could(t, begin, stop)) ||
+    return t->text[begin] == '-' || (labelled && labelled_could(t, begin, stop)) ||
            (printed_could(t, stop) && asked_before(t, line, begin)) ||
            holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }

@@ -57,7 +57,7 @@ class _Form(NamedTuple):
 
 def _form(row: forms.Form | phrases.Phrase) -> _Form:
     return _Form(
-        compiled(row.between),
+        compiled(f"(?={row.follows}){row.between}" if isinstance(row, phrases.Phrase) else row.between),
         compiled(row.before, ends=True) if row.before else None,
         row.back,
         compiled(row.name, ends=True) if row.name else None,

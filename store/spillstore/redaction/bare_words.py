@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import BACK, WORD_END, compiled, name_start
 from spillstore.redaction.tables.literals import LITERALS, NOT_PASSWORDS
+from spillstore.redaction.tables.runs import TRAILING
 from spillstore.redaction.values import LEAST, drawn, judged, mixed
 from spillstore.runtime import lazy_patterns as re
 
@@ -19,7 +20,7 @@ CUT = re.compile(
     rb"[&;,|](?:\s*+(?:[\w.%$\[\]-]{1,64}+[=:])|[;&,|)\]}>.]*+$)|</|\\+[\"nrt]|[&|;]{2}|&(?:quot|apos|#39|#34|#x27|#x22|lt|gt);"
     rb"|\xe2\x80[\x98-\x9f]|\xc2[\xab\xbb]"
 )
-TRAILING = b")]}>,;.:"
+_TRAILING = TRAILING.encode()
 _PARTNERS = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
 _CLOSED = re.compile(rb"([\w.]*)[)\]}]+[.;,)\]}]")  # in a program, by brackets that were opened before
 _LONG = 256  # bytes of a refused value that are looked at again, for names in it
@@ -53,7 +54,7 @@ def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
         return end
     cut = CUT.search(text, start, end)
     stop = cut.start() if cut else end
-    while stop > start and text[stop - 1] in TRAILING and not _balanced(text[start:stop]):
+    while stop > start and text[stop - 1] in _TRAILING and not _balanced(text[start:stop]):
         stop -= 1
     given = text[start:stop]
     if (closed := _CLOSED.match(given)) and not literal and not _literal(text, begin, start, stop):
@@ -62,7 +63,7 @@ def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
     password = named.strength == "password"
     if not given or (len(given) < LEAST and not password and named.strength != "code"):
         return 0
-    found = judged(given, named.strength, quoted=False, literal=True)
+    found = judged(given, named.strength, quoted=False)
     if found != judged(given, named.strength, quoted=False, literal=False):
         found = found == (literal or _literal(text, begin, start, stop))
     if found and password and not literal and _stands(NOT_PASSWORDS, text, begin, start, stop):

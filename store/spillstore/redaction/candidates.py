@@ -17,7 +17,8 @@ import ctypes
 import operator
 from typing import TYPE_CHECKING
 
-from spillstore.redaction import prefixed, scanner_tables
+from spillstore.redaction import scanner_tables
+from spillstore.redaction.tables import shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +50,7 @@ class Automaton:
 
     def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
-        return (match.span() for match in prefixed.RUN.finditer(text))
+        return (match.span() for match in shapes.RUN.finditer(text))
 
 
 class _Scratch:

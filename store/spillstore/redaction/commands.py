@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spillstore.redaction.look import ALNUM, compiled, line_start
 from spillstore.redaction.places import JUDGES, chosen
 from spillstore.redaction.tables.places import COMMANDS
-from spillstore.redaction.values import LEAST, drawn, harmless
+from spillstore.redaction.values import LEAST, drawn, harmless, typed
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -72,11 +72,6 @@ _OPTION = re.compile(rb"--?[A-Za-z]")
 _FOR_SECRETS = re.compile(
     rb"-{1,2}(?i:p|pw|w|k|a|d|data|value|body|.*(?:pass|pw|secret|token|key|cred|auth)\w*)"
 )
-_TYPED = re.compile(rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)[A-Za-z\d!@#%^&*+?~:_.-]{8,64}")
-_SIGN = re.compile(rb"[!@#%^&*+?~]")
-_NAMED_SO = re.compile(
-    rb"(?i).*\.[a-z][a-z0-9]{1,5}|.*@[\w-]+\.[\w.-]+|(?:.*[^A-Za-z])?(?:sha|md|base|utf|aes|v)-?\d.*|arn:.*|[\w.-]+:(?:v?[\d.]+|latest)"
-)
 
 
 def prompted(look: Look, start: int, end: int) -> int:
@@ -94,22 +89,12 @@ def prompted(look: Look, start: int, end: int) -> int:
         user, colon, behind = given.partition(b":")
         if colon and user.replace(b"-", b"").isalnum():
             begin, given = begin + len(user) + 1, behind
-        if (not _OPTION.match(before) or _FOR_SECRETS.fullmatch(before)) and _typed(
+        if (not _OPTION.match(before) or _FOR_SECRETS.fullmatch(before)) and typed(
             given, quoted=match[1] != given
         ):
             look.add(begin, begin + len(given), "PASSWORD")
         before = match[1]
     return end
-
-
-def _typed(value: bytes, *, quoted: bool) -> bool:
-    """Whether it has letters of both cases and digits, as passwords have to, and is no name of a file, a host, an image."""
-    return (
-        _TYPED.fullmatch(value) is not None
-        and not _NAMED_SO.fullmatch(value)
-        and (quoted or _SIGN.search(value) is not None or drawn(value))
-        and not harmless(value)
-    )
 
 
 PROGRAMS = tuple((f"{name} ", Program(name, row)) for row in COMMANDS for name in row.programs.split(","))

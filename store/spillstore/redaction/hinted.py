@@ -99,11 +99,7 @@ def _named(look: Look, start: int) -> Named | None:
 def _secret(value: bytes, named: Named) -> bool:
     """Whether it is drawn; hexadecimal digits are, and UUIDs are not."""
     strength = "long" if named.strength in {HINT, "password", "secret", "token"} else named.strength
-    return (
-        len(value) <= _MOST
-        and prefixed.drawn(value.rstrip(b"="), strong=True)
-        and judged(value, strength, quoted=True, literal=True)
-    )
+    return len(value) <= _MOST and prefixed.drawn(value.rstrip(b"="), strong=True) and judged(value, strength)
 
 
 def _hold(look: Look) -> None:

@@ -58,11 +58,13 @@ _DIGIT = re.compile(rb"\d")
 
 
 @functools.cache
-def _forms() -> tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes], tuple[bytes, ...]], ...]:
-    """Of each row: the form, what stands before the name, what stands behind it, and what must stand before it if nothing does."""
+def _forms() -> tuple[
+    tuple[next_lines.NextLine, re.Pattern[bytes], re.Pattern[bytes], tuple[bytes, ...]], ...
+]:
+    """Of each row: what stands before the name, what stands behind it, and what must stand before it if nothing does."""
     return tuple(
         (
-            row.form,
+            row,
             re.compile((row.before if row.whole else rf".*(?:{row.before})").encode(), re.DOTALL),
             re.compile(rf"(?:{row.behind})[ \t]{{0,8}}+(?=[\r\n])".encode()),
             tuple(row.alone.encode().split(b"|")) if row.alone else (),
@@ -82,14 +84,15 @@ def begin(look: Look, named: Named, start: int, stop: int) -> None:
     head = text[line:start]
     last = text[stop : stop + 1] in LINE_ENDS
     near = text[max(line, start - _NEAR_NAME) : start]
-    for form, before, behind, marks in _forms():
-        if last and not any(mark in near for mark in marks):
+    for row, before, behind, marks in _forms():
+        begins = bool(row.name) and compiled(row.name).match(text, start) is not None
+        if (row.name and not begins) or (last and not begins and not any(mark in near for mark in marks)):
             continue
         ending = behind.match(text, stop)
         if ending and before.fullmatch(head):
             indent = _INDENT.match(head)
             assert indent  # it matches everywhere
-            look.expected.append((ending.end() + 1, Expected(named, form, indent.end())))
+            look.expected.append((ending.end() + 1, Expected(named, row.form, indent.end())))
             return
 
 
@@ -186,7 +189,8 @@ def _printed(line: bytes, expected: Expected) -> _Judged:
     match = _PRINTED.match(line)
     if match is None or line[match.end() :].strip(b"\"' \t"):
         return None, None
-    return (*match.span(1), _looks(match[1], expected) and _secret(match[1], expected)), None
+    good = len(match[1]) >= LEAST_CHOSEN and _looks(match[1], expected)
+    return (*match.span(1), good and _secret(match[1], expected)), None
 
 
 def _looks(value: bytes, expected: Expected) -> bool:
@@ -259,4 +263,4 @@ def _value(line: bytes, start: int, expected: Expected) -> _Found:
 
 
 def _secret(value: bytes, expected: Expected) -> bool:
-    return judged(value, expected.named.strength, quoted=True, literal=True)
+    return judged(value, expected.named.strength)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction import prefixed
 from spillstore.redaction.look import compiled
-from spillstore.redaction.tables import classes, places
-from spillstore.redaction.values import LEAST, UUID, drawn, harmless, judged
+from spillstore.redaction.tables import classes, places, shapes
+from spillstore.redaction.values import LEAST, drawn, harmless, judged, typed
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -101,11 +101,12 @@ def _key(value: bytes) -> bool:
 
 
 def _user_and_password(value: bytes) -> bool:
-    """Whether it is base64 of two words with a colon between them."""
+    """Whether it is base64 of two words with a colon between them, or behind NULs as in SASL."""
     try:
         plain = base64.b64decode(value + b"=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):
         return False
+    plain = plain[plain.startswith(b"\0") :].replace(b"\0", b":")
     return (
         b":" in plain[1:] and _PRINTED.fullmatch(plain) is not None and not plain.startswith((b"http", b"{"))
     )
@@ -128,7 +129,7 @@ def _mixed(value: bytes) -> bool:
         _LETTER.search(value) is not None
         and _DIGIT.search(value) is not None
         and drawn(value)
-        and not UUID.fullmatch(value)
+        and not shapes.UUID.fullmatch(value)
     )
 
 
@@ -137,9 +138,11 @@ JUDGES: dict[str, Callable[[bytes], bool]] = {
     "drawn": drawn,
     "known": lambda value: not harmless(value),
     "chosen": chosen,
+    "typed": typed,
+    "issued": lambda value: _mixed(value) or shapes.UUID.fullmatch(value) is not None,
     "long": lambda value: len(value) >= _LEAST_LONG and drawn(value),
     "mixed": _mixed,
     "opaque": _opaque,
-    "password": lambda value: judged(value, "password", quoted=True, literal=True),
+    "password": lambda value: judged(value, "password"),
     "user_and_password": _user_and_password,
 }

@@ -10,10 +10,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from spillstore.redaction.tables import classes
+from spillstore.redaction.tables import classes, shapes
 from spillstore.redaction.tables import tokens as tables
 from spillstore.redaction.values import counted
-from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,35 +20,12 @@ if TYPE_CHECKING:
     from spillstore.redaction.look import Look
 
 LEAST, MOST = 23, 512  # bytes of a token; as in ``_native/scan_runs.c``
-RUN = re.compile(rb"(?<![\w-])[\w-]{23,}+")
-_AT_END = re.compile(rb"[\w-]*+\Z")
 _NEAR = MOST + 8
-_GROWS = re.compile(rb"[^\w-]")
-_ESCAPED = re.compile(rb"(?<=\\)(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}")
 _NOT_BEFORE = frozenset(classes.BEFORE_RUN.encode() + b"\\%")
-_WORD = re.compile(rb"[A-Za-z0-9]")
-_WORDS_BEFORE = rb"(?>(?:(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}[_-]){1,4})"
-_PREFIX = re.compile(_WORDS_BEFORE)
-_FORM = re.compile(rb"(%b)([\w-]{20,})" % _WORDS_BEFORE)
-_SEPARATOR = re.compile(rb"[_-]")
-_DIGITS = re.compile(rb"\d+")
-_WORDS = re.compile(rb"[A-Z]?[a-z]{4,}")
-_NAME = re.compile(rb"[a-z\d](?:And|For|From|With)(?![a-z])|EXAMPLE")
-_HUMPS = re.compile(rb"[A-Z][a-z]{2,}")
-_DIGEST = re.compile(rb"(?i)(?:sha\d{1,3}|md5|etag|digest|integrity|hash)\W{1,3}\Z")
 _DIGEST_BACK = 14
 _HASHES = frozenset({27, 43, 86})  # letters of hashes in base64 for URLs
 _ROWS = frozenset({64, 76})  # of lines of such base64
 _BLOB = 60  # bytes of it, at least, that are too many for most tokens
-_LETTERS = re.compile(rb"(?>(?:(?:[a-z]{1,4}|[A-Z]{1,4})\d{0,2}[_-])+)")
-_CHANGE = re.compile(rb"(?<=[a-z])[^a-z_-]|(?<=[A-Z])[^A-Z_-]|(?<=\d)[^\d_-]")
-_HEX = re.compile(rb"[0-9a-f]{32,}|[0-9A-F]{32,}")
-_SMALL = re.compile(rb"[a-z0-9]{24,}")
-_CAPITAL = re.compile(rb"[A-Z0-9]{20,}")
-# Ids: nodes of GitHub, ULID and TypeID, cuid; resources of CloudFormation.
-_ID = re.compile(
-    rb"k[wg]DO|k[wg]H[OL]|k[wg]L|01[0-9A-HJKMNP-TV-Z]{24}\Z|01[0-9a-hjkmnp-tv-z]{24}\Z|c[a-z0-9]{24}\Z|.*-[A-Z0-9]{11,14}\Z"
-)
 _LEAST_WORD = 2
 _LEAST_PLACES = 2  # where digits stand
 _FEW = 10  # different letters
@@ -79,7 +55,7 @@ def _token(look: Look, start: int, end: int, told: frozenset[int]) -> None:
         return
     if end < look.size and not _ends(look, end):
         return
-    if start in told or _DIGEST.search(text, max(0, start - _DIGEST_BACK), start):
+    if start in told or shapes.DIGEST.search(text, max(0, start - _DIGEST_BACK), start):
         return
     prefix = _prefix(text[start:end])
     if prefix:
@@ -89,7 +65,7 @@ def _token(look: Look, start: int, end: int, told: frozenset[int]) -> None:
 def _begin(text: bytes, start: int) -> int:
     """Where a run begins behind an escape, or -1 if it is a part of something else."""
     if start and text[start - 1] in _NOT_BEFORE:
-        escaped = _ESCAPED.match(text, start)
+        escaped = shapes.ESCAPED.match(text, start)
         return -1 if escaped is None else escaped.end()
     return start
 
@@ -101,22 +77,22 @@ def _ends(look: Look, end: int) -> bool:
         return text[end] not in classes.BEHIND_RUN.encode()
     if end + 1 == look.size and not look.final:
         return False  # it is held
-    return _WORD.match(text, end + 1) is None
+    return shapes.LETTER_OR_DIGIT.match(text, end + 1) is None
 
 
 def _prefix(run: bytes) -> int:
     """How many bytes of a run are the prefix of a token; 0 if it is none."""
-    form = _FORM.fullmatch(run)
+    form = shapes.FORM.fullmatch(run)
     if form is None:
         return 0
     body = form[2]
-    words = [word.rstrip(b"0123456789").lower() for word in _SEPARATOR.split(form[1])[:-1]]
+    words = [word.rstrip(b"0123456789").lower() for word in shapes.SEPARATOR.split(form[1])[:-1]]
     if len(words[0]) < _LEAST_WORD or _words(tables.NO_SECRETS).intersection(words):
         return 0
     strong = bool(_words(tables.SECRETS).intersection(words))
     if _blob(run, form[1], body, strong=strong):
         return 0
-    if not strong and (_words(tables.IDS).intersection(words) or _ID.match(body)):
+    if not strong and (_words(tables.IDS).intersection(words) or shapes.ID.match(body)):
         return 0
     whole = drawn(body, strong=strong or run[form.end(1) - 1] == ord("_"))
     return form.end(1) if whole else 0
@@ -124,27 +100,27 @@ def _prefix(run: bytes) -> int:
 
 def _blob(run: bytes, prefix: bytes, body: bytes, *, strong: bool) -> bool:
     """Whether it may be base64 for URLs: of a hash, a line of a file, a long text, whose first letters happen to look like a prefix."""
-    short = _LETTERS.fullmatch(prefix) is not None
+    short = shapes.SHORT_PREFIX.fullmatch(prefix) is not None
     if len(run) in _ROWS:
-        return (short or not strong) and _HEX.fullmatch(body) is None
+        return (short or not strong) and shapes.LONG_HEX.fullmatch(body) is None
     long = len(run) in _HASHES or len(run) >= _BLOB
-    return not strong and short and long and _SEPARATOR.search(body) is not None
+    return not strong and short and long and shapes.SEPARATOR.search(body) is not None
 
 
 def changes(body: bytes) -> int:
     """How often a letter, a capital or a digit stands behind one of another kind."""
-    return len(_CHANGE.findall(body))
+    return len(shapes.CHANGE.findall(body))
 
 
 def drawn(body: bytes, *, strong: bool) -> bool:
     """Whether it is drawn, from letters of both cases, of one, or from hexadecimal digits; the last only where that is no hash."""
     turns = changes(body)
-    places = len(_DIGITS.findall(body))
-    if len(set(body)) < _FEW or counted(body) or places < 1 or _NAME.search(body):
+    places = len(shapes.DIGITS.findall(body))
+    if len(set(body)) < _FEW or counted(body) or places < 1 or shapes.NAME.search(body):
         return False
-    if _HEX.fullmatch(body):
+    if shapes.LONG_HEX.fullmatch(body):
         return strong and turns * 4 >= len(body)
-    if _SMALL.fullmatch(body) or _CAPITAL.fullmatch(body):
+    if shapes.SMALL.fullmatch(body) or shapes.CAPITAL.fullmatch(body):
         return places > _LEAST_PLACES and turns * 4 >= len(body)
     letters = body.replace(b"_", b"").replace(b"-", b"")
     capitals, small = (sum(first <= byte <= last for byte in letters) for first, last in (b"AZ", b"az"))
@@ -153,27 +129,27 @@ def drawn(body: bytes, *, strong: bool) -> bool:
         and turns * 5 >= 2 * len(letters)
         and (places >= _LEAST_PLACES or _no_name(letters, turns))
         and (len(body) - len(letters)) * 8 <= len(body)
-        and sum(map(len, _WORDS.findall(letters))) * 5 <= 2 * len(letters)
+        and sum(map(len, shapes.LONG_WORDS.findall(letters))) * 5 <= 2 * len(letters)
     )
 
 
 def _no_name(letters: bytes, turns: int) -> bool:
     """Whether letters with digits in one place alone are drawn: mixed more than those of a name with a version."""
-    return turns * 2 >= len(letters) and sum(map(len, _HUMPS.findall(letters))) * 9 <= 4 * len(letters)
+    return turns * 2 >= len(letters) and sum(map(len, shapes.HUMPS.findall(letters))) * 9 <= 4 * len(letters)
 
 
 def _hold(look: Look) -> None:
     """Hold back what stands behind a prefix, if the text ends in it or in a full stop behind it, and a token may begin so."""
     text = look.text
     stop = look.size - text.endswith(b".")
-    found = _AT_END.search(text, max(0, stop - _NEAR), stop)
+    found = shapes.AT_END.search(text, max(0, stop - _NEAR), stop)
     if found is None or stop - found.start() >= _NEAR:
         return
     start = _begin(text, found.start())
-    prefix = _PREFIX.match(text, start, stop) if start >= 0 else None
+    prefix = shapes.PREFIX.match(text, start, stop) if start >= 0 else None
     if prefix is None or prefix.end() == stop:
         return  # nothing of a secret is there
     if stop == look.size:
-        look.open(prefix.end(), stop, _GROWS)
+        look.open(prefix.end(), stop, shapes.GROWS)
     elif stop - start >= LEAST:
         look.open(prefix.end(), look.size)

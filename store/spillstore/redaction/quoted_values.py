@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import ALNUM, BACK, LINE_ENDS, LONGEST_NAME, line_start, name_start
 from spillstore.redaction.tables import forms
+from spillstore.redaction.tables.runs import IN_PIECES
 from spillstore.redaction.values import LEAST, LEAST_CHOSEN, drawn, judged, mixed
 from spillstore.runtime import lazy_patterns as re
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.names import Named
 
 QUOTE = re.compile(forms.QUOTE.encode())
-IN_PIECES = re.compile(rb"(?=[^\d\s]*+\d[^\d\s]*+\d)(?=[\d_-]*+[A-Za-z])[\w-]++")  # digits in two of them
+_IN_PIECES = re.compile(IN_PIECES.encode())
 _INSIDE = {quote: re.compile(rb"(?>(?:[^%b\\\r\n]|\\[^\r\n])*)" % quote) for quote in (b'"', b"'", b"`")}
 _ENDS = {quote: re.compile(quote) for quote in _INSIDE}
 _BEHIND_STRINGS = re.compile(rb"[+.,;)%\]}\s]|\Z")
@@ -55,13 +56,13 @@ def _read(
     if text[end : end + 1] in LINE_ENDS:  # no quote at its end: not all of the line is the value
         given = given.split(b" ", 1)[0].rstrip(b"\\,;)}]")
     stripped = given.strip(b" ")
-    if named.strength != "password" and stripped != given and IN_PIECES.fullmatch(stripped):
+    if named.strength != "password" and stripped != given and _IN_PIECES.fullmatch(stripped):
         inside += len(given) - len(given.lstrip(b" "))
         given = stripped
     if (
         (good is not None and not good(given, text[after : after + 1]))
         or _no_literal(text, begin, start, given)
-        or not judged(given, named.strength, quoted=True, literal=False)
+        or not judged(given, named.strength, literal=False)
     ):
         return 0
     stop = inside + len(given)

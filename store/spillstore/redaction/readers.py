@@ -10,21 +10,18 @@ import base64
 from collections.abc import Callable
 
 from spillstore.redaction import columns, statements
-from spillstore.redaction.bare_words import CUT, TRAILING, bare, word
-from spillstore.redaction.look import LINE_ENDS, Look
+from spillstore.redaction.bare_words import CUT, bare, word
+from spillstore.redaction.look import LINE_ENDS, Look, compiled
 from spillstore.redaction.names import HINT, Expected, Named
-from spillstore.redaction.quoted_values import IN_PIECES, QUOTE, argument, chosen, last, listed, quoted
-from spillstore.redaction.tables import classes, forms
-from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
+from spillstore.redaction.quoted_values import QUOTE, argument, chosen, last, listed, quoted
+from spillstore.redaction.tables import forms
+from spillstore.redaction.tables.runs import BASE64, RUNS, TRAILING, Run
+from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, looks, mixed
 from spillstore.runtime import lazy_patterns as re
 
 Reader = Callable[[Look, Named, int, int], int]
 
 _ENTITY = re.compile(rb"%b\Z" % forms.ENTITY.encode())
-_ADDRESS = re.compile(rb"0x[0-9a-fA-F]{40}")  # of a chain of blocks
-_ONE_PIECE = re.compile(rb"[A-Za-z0-9]{16}|%b\Z" % classes.UUID.encode())
-_BASE64_KEY = re.compile(rb"(?=[^\d]*\d)(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9+/]{40}")  # of AWS
-_BASE64 = r"(?>[A-Za-z0-9+/]*)={0,2}+"
 _WITH_PASSWORD = re.compile(rb"[a-z0-9+]+://[^\s:/@]*:[^\s/@]+@")
 _SEVERAL = re.compile(rb"[^\s]+[ \t]+[^\s]")  # words
 _METAVARIABLE = re.compile(rb"[A-Z]+(?:[-_.][A-Z]+)*")
@@ -39,18 +36,11 @@ _SPOKEN_ENDS = LINE_ENDS | {b'"', b"'", b"`"}
 _LEAST_ELEMENT = 16
 _FAR = 480  # with an element less than what `finder.py` says of names
 _LONG_WORD = 24  # letters of a token without a digit
-_LEAST_RUN = 64
-# A value of 256 bytes at most, and the name behind it; each part may be missing, since the text may end there.
+# A value, and the name behind it: of JSON, and of SQL, where the first quote was passed.
 _PAIR = re.compile(
-    rb"[\"']([^\"'\\\r\n]{0,256}+)(?:[\"'](?:[ \t]{0,8}+(?:,(?:[ \t]{0,8}+(?:[\"'](?:(?:name|key|Name|Key)"
-    rb"(?:[\"'](?:[ \t]{0,8}+(?::(?:[ \t]{0,8}+(?:[\"']([\w.-]{0,96}+).?)?)?)?)?)?|[nkNK][a-z]{0,2}+\Z)?)?)?)?)?)?"
+    rb"(?:[\"']([^\"'\\\r\n]{0,256}+)[\"'][ \t]{0,8}+,[ \t]{0,8}+[\"'](?i:name|key)[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']"
+    rb"|(?<=')([^'\\\r\n]{0,256}+)'[^'\r\n]{0,64}?(?i:where)[ \t][\"`(\w. ]{1,64}[\"`]?[ \t]{0,8}+=[ \t]{0,8}+')([\w./-]{0,96}+)"
 )
-ISSUED = r"[\w:-]"
-LEAST_ISSUED = 20
-_ISSUED = re.compile(
-    rb"(?=.*\d)(?=.*[A-Za-z])(?:%b(?::[0-9a-fA-F]{32})?|[A-Za-z0-9]{20,}|[\w-]{32,})" % classes.UUID.encode()
-)
-_NO_ISSUED_END = frozenset({b".", b"/", b"(", b"[", b"$", b"{", b"@"})
 
 
 def value(look: Look, named: Named, begin: int, start: int) -> int:
@@ -90,7 +80,7 @@ def directive(look: Look, named: Named, begin: int, start: int) -> int:
     if look.open(start, line):
         return 0
     content = text[start:line].strip()
-    if content.isalpha() or not content.isascii() or content[-1] in TRAILING:
+    if content.isalpha() or not content.isascii() or chr(content[-1]) in TRAILING:
         return 0
     return option(look, named, begin, start)
 
@@ -103,12 +93,11 @@ def cell(look: Look, named: Named, _begin: int, start: int) -> int:
     if look.open(start, min(look.size, stop + 1)):
         return 0
     given = text[start:end]
-    looks = mixed if named.strength == "password" else drawn
     if (
         (text[stop : stop + 1] in LINE_ENDS or (stop > end and text[stop] in _BARS))
         and _CELL.fullmatch(given)
-        and looks(given)
-        and judged(given, named.strength, quoted=False, literal=True)
+        and looks(given, named.strength)
+        and judged(given, named.strength, quoted=False)
     ):
         look.add(start, end, named.kind)
     return 0
@@ -129,7 +118,7 @@ def spoken(look: Look, named: Named, begin: int, start: int) -> int:
         good = (
             good and (drawn(given) or _all_cases(given)) and CUT.search(given) is None and b"(" not in given
         )
-    if good and judged(given, "password", quoted=False, literal=True):
+    if good and judged(given, "password", quoted=False):
         look.add(start, start + len(given), "PASSWORD")
     return 0
 
@@ -145,11 +134,7 @@ def several(look: Look, named: Named, begin: int, start: int) -> int:
         if look.open(match.start(2), match.end()):
             return 0
         given = match[2]
-        if (
-            len(given) >= _LEAST_ELEMENT
-            and drawn(given)
-            and judged(given, named.strength, quoted=True, literal=True)
-        ):
+        if len(given) >= _LEAST_ELEMENT and drawn(given) and judged(given, named.strength):
             look.add(*match.span(2), named.kind)
         start = match.end()
     return 0
@@ -157,7 +142,7 @@ def several(look: Look, named: Named, begin: int, start: int) -> int:
 
 def coded(look: Look, named: Named, begin: int, start: int) -> int:
     """Base64 of an address with a password; what it begins with stays."""
-    end = look.run(_BASE64, start)
+    end = look.run(BASE64, start)
     if look.open(start, end):
         return 0
     try:
@@ -171,12 +156,11 @@ def coded(look: Look, named: Named, begin: int, start: int) -> int:
 
 def named_behind(look: Look, _named: Named, _begin: int, start: int) -> int:
     """A value in quotes that stands before its name: ``"value": "X", "name": "DB_PASSWORD"``."""
-    match = _PAIR.match(look.text, start)
-    if match is None or look.open(start, match.end()):
-        return 0
-    known = look.classified(*match.span(2)) if match[2] else None
-    if known and known.strength != HINT and judged(match[1], known.strength, quoted=True, literal=True):
-        look.add(*match.span(1), known.kind)
+    stop = min(look.line(start), start + _FAR)
+    match = None if look.open(start, stop) else _PAIR.match(look.text, start, stop)
+    known = look.classified(*match.span(3)) if match and match[3] else None
+    if match and known and known.strength != HINT and judged(match[1] or match[2] or b"", known.strength):
+        look.add(*match.span(1 if match[2] is None else 2), known.kind)
     return 0
 
 
@@ -190,83 +174,41 @@ def _below(form: str) -> Reader:
     return read
 
 
-def _run(of: str, secret: Callable[[bytes, bytes, Named], bytes], behind: int = 1) -> Reader:
-    """Bytes of a class.
-
-    Args:
-        of: the class, or an expression.
-        secret: what of the run is the secret, by the run, the two bytes behind it and what the name promises; nothing if it is none.
-        behind: how many bytes behind it decide; a second one only says more.
-    """
+def _run(row: Run) -> Reader:
+    """Bytes of a class."""
 
     def read(look: Look, named: Named, _begin: int, start: int) -> int:
-        end = look.run(of, start)
-        if not look.open(start, end + behind):
-            given = secret(look.text[start:end], look.text[end : end + 2], named)
+        text, stop = look.text, look.run(row.of, start)
+        if look.open(start, stop + row.behind) or not compiled(row.ends).match(text, stop):
+            return 0
+        given = text[start:stop].rstrip(row.trims.encode()) if row.trims else text[start:stop]
+        if (
+            (not row.form or compiled(row.form).fullmatch(given))
+            and (not row.looks or looks(given, named.strength if row.looks == "named" else row.looks))
+            and (not row.judged or _judged(given.translate(None, row.without.encode()), named, row.judged))
+        ):
             look.add(start, start + len(given), named.kind)
         return 0
 
     return read
 
 
-def _element(given: bytes, behind: bytes, named: Named) -> bytes:
+def _judged(given: bytes, named: Named, how: str) -> bool:
+    return judged(given, named.strength, quoted=how == "quoted")
+
+
+def element(look: Look, named: Named, _begin: int, start: int) -> int:
     """The content of an XML element."""
+    text, stop = look.text, look.run(r"[^<\r\n]", start)
+    if look.open(start, stop + 1):
+        return 0
+    given = text[start:stop]
     if entity := _ENTITY.search(given):
         given = given[: entity.start()]
     given = given.rstrip()
-    good = behind == b"</" and judged(given, named.strength, quoted=True, literal=True)
-    return given if good else b""
-
-
-def _column(given: bytes, behind: bytes, named: Named) -> bytes:
-    """The last word of its line."""
-    if behind[:1] not in LINE_ENDS or given.endswith((b".", b",", b":")):
-        return b""
-    looks = mixed if named.strength == "password" else drawn
-    return given if looks(given) and judged(given, named.strength, quoted=False, literal=True) else b""
-
-
-def _bracketed(given: bytes, behind: bytes, named: Named) -> bytes:
-    """The only value of a list, as Java prints them."""
-    looks = mixed if named.strength == "password" else drawn
-    good = behind[:1] == b"]" and looks(given) and judged(given, named.strength, quoted=True, literal=True)
-    return given if good else b""
-
-
-def _braced(given: bytes, behind: bytes, _named: Named) -> bytes:
-    """A password of ODBC, which may hold any sign in braces."""
-    return given if behind == b"};" and mixed(given) else b""
-
-
-def _alone(given: bytes, _behind: bytes, _named: Named) -> bytes:
-    """A word that looks drawn, in one piece, behind nothing but a blank."""
-    given = given.rstrip(TRAILING)
-    if _ADDRESS.fullmatch(given):
-        return b""
-    good = (IN_PIECES.fullmatch(given) and _ONE_PIECE.search(given)) or _BASE64_KEY.fullmatch(given)
-    return given if good and drawn(given) else b""
-
-
-def _before_at(given: bytes, behind: bytes, named: Named) -> bytes:
-    """What ends with an ``@``."""
-    good = behind[:1] == b"@" and judged(given, named.strength, quoted=True, literal=True)
-    return given if good else b""
-
-
-def _long_run(given: bytes, _behind: bytes, _named: Named) -> bytes:
-    """Base64 or hexadecimal digits of 32 bytes at least."""
-    return given if len(given) >= _LEAST_RUN else b""
-
-
-def _issued(given: bytes, behind: bytes, _named: Named) -> bytes:
-    """One that a service has given out: long, and drawn at random; it may be hexadecimal, or a UUID."""
-    good = _ISSUED.fullmatch(given) and drawn(given) and behind[:1] not in _NO_ISSUED_END
-    return given if good else b""
-
-
-def _digits(given: bytes, _behind: bytes, named: Named) -> bytes:
-    """A code of digits, in two parts or one."""
-    return given if judged(given.replace(b"-", b""), named.strength, quoted=True, literal=True) else b""
+    if text.startswith(b"</", stop) and judged(given, named.strength):
+        look.add(start, start + len(given), named.kind)
+    return 0
 
 
 READERS: dict[str, Reader] = {
@@ -286,19 +228,13 @@ READERS: dict[str, Reader] = {
     "coded": coded,
     "named behind": named_behind,
     "inserted": statements.inserted,
+    "rows": statements.rows,
     "copied": statements.copied,
     "created": statements.created,
     "columns": columns.columns,
     "below": _below("value"),
     "result": _below("result"),
     "printed": _below("printed"),
-    "element": _run(r"[^<\r\n]", _element),
-    "braced": _run(r"[^}\r\n]", _braced, 2),
-    "bracketed": _run(r"[^\s\]]", _bracketed),
-    "column": _run(classes.WORD, _column),
-    "alone": _run(classes.WORD, _alone, 0),
-    "before at": _run(r"[^\s@\"'`]", _before_at),
-    "long run": _run(_BASE64, _long_run, 0),
-    "issued": _run(ISSUED, _issued),
-    "digits": _run("[0-9-]", _digits),
+    "element": element,
+    **{name: _run(row) for name, row in RUNS.items()},
 }

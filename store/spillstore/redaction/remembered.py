@@ -34,7 +34,7 @@ def remembered(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def remembering(*args: P.args, **named: P.kwargs) -> R:
-        key = hash((args, *named.values()))
+        key = hash((args, *named.items()))
         try:
             return verdicts[key]
         except KeyError:

@@ -10,10 +10,10 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _native
-from spillstore.redaction import addresses, assignments, commands, headers, readers, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, tokens
 from spillstore.redaction.name_tables import NameTables, name_tables
 from spillstore.redaction.places import LEAST_SEGMENT, SEGMENT, Placed, segment
-from spillstore.redaction.tables import classes, forms, scanner
+from spillstore.redaction.tables import classes, forms, runs, scanner
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.families import Entry
     from spillstore.redaction.look import Rule
 
-_VERSION = 11  # of the tables, the checks and the functions' arguments
+_VERSION = 12  # of the tables, the checks and the functions' arguments
 MOST_NAMES = 8192
 _NARROW, _WIDE = (
     7,
@@ -136,7 +136,7 @@ def _phrase_check(rule: Rule, literal: str) -> _Check:
     if not signed and literal[-1] not in ":=":
         return _Check(_ALWAYS)
     if all(row.reads == "issued" for row in rows):
-        return _Check(_SIGNED, classes.members(readers.ISSUED), readers.LEAST_ISSUED, skip=int(not signed))
+        return _Check(_SIGNED, classes.members(runs.ISSUED), runs.LEAST_ISSUED, skip=int(not signed))
     return _Check(_SIGNED, classes.members(r"\S"), 1) if signed else _Check(_ALWAYS)
 
 

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.names import HINT, Expected, Named, classify
-from spillstore.redaction.values import judged
+from spillstore.redaction.values import judged, typed
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ _INSERTED = re.compile(rb"\(([\w, `\"]{1,256}+)\)[ \t]{0,8}+(?:VALUES|values)[ \
 _VALUE = re.compile(
     rb"(?:[EN]?'((?>(?:[^'\\\r\n]|\\[^\r\n]|'')*))(?:'|\Z)|[^'(),\r\n]*+(?:\([^'()\r\n]*+\))?)[ \t]{0,8}+(?:[,)][ \t]{0,8}+)?"
 )
+_STRING = re.compile(rb"'([^'\\\r\n]*+)'")
 _COPIED = re.compile(rb"\(([\w, \"]{1,256}+)\) FROM stdin;(?=[\r\n])")
 _CREATED = re.compile(rb"(?:IF NOT EXISTS )?(?:[\w\"`]{1,64}\.)?[\"`\[]?(\w{1,64})[\"`\]]?[ \t]*\([ \t]*")
 _DEFINED = re.compile(
@@ -43,9 +44,19 @@ def inserted(look: Look, _named: Named, begin: int, start: int) -> int:
         if match is None or match.end() - begin > _FAR or look.open(match.start(), match.end()):
             return 0
         known = _promised(name)
-        if known and match[1] and judged(match[1], known.strength, quoted=True, literal=True):
+        if known and match[1] and judged(match[1], known.strength):
             look.add(*match.span(1), known.kind)
         place = match.end()
+    return 0
+
+
+def rows(look: Look, named: Named, begin: int, start: int) -> int:
+    """Rows of SQL whose columns are not named, in a table of accounts: what looks typed as a password, not far from the first."""
+    stop = min(look.line(start), begin + _FAR)
+    if not look.open(start, stop):
+        for match in _STRING.finditer(look.text, start, stop):
+            if typed(match[1]):
+                look.add(*match.span(1), named.kind)
     return 0
 
 
@@ -112,7 +123,7 @@ def statement(line: bytes, table: Expected) -> tuple[list[tuple[int, int, bool]]
         while place < len(line) and (value := _VALUE.match(line, place)) and value.end() > place:
             known = dict(table.places).get(column)
             if known and value[1]:
-                found.append((*value.span(1), judged(value[1], known.strength, quoted=True, literal=True)))
+                found.append((*value.span(1), judged(value[1], known.strength)))
             place, column = value.end(), column + 1
             if value[0].rstrip().endswith(b")"):
                 break

@@ -88,3 +88,10 @@ def test_structures_of_any_shape():
     while isinstance(found["deep"], list):
         (found["deep"],) = found["deep"]
     assert found["deep"] == "<list>"
+
+
+@pytest.mark.usefixtures("searcher")
+@pytest.mark.parametrize(("printed", "goes"), [("k3x9", False), ("k3x9Qz", True)])
+def test_a_short_word_in_the_line_below_a_question_stays(printed, goes):
+    """The scanner drops those of less than six letters, and so does Python without it."""
+    assert bool(counted(f"> DB_PASSWORD\n{printed}\r\n".encode())[1]) == goes

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 # Words that may stand between a password and its value: `the password for me has been set to: ...`.
-SPOKEN = "is was now has been for of to set generated created reset the new user account admin root elastic"
+SPOKEN = "is was now has been for of to set generated created changed updated reset the new user account admin root elastic"
 # Types that may stand behind a name: `Dim password As String = "..."`.
 TYPES = "As as Str str STRING char byte text TEXT var std::"
 # Names of a value, where the name of the secret is a value, too, and names that may stand between the two.
@@ -185,6 +185,22 @@ FORMS: tuple[Form, ...] = (
         "*:=",
     ),
     Form(
+        "typed",
+        r"\*\*[ \t]{1,8}[\"'`]?(?=[^\s\"'`])",
+        "- **Password** Kit%a{8}7.x",
+        "- **Password** Base64-encoded",
+        "*",
+        of="password",
+    ),
+    Form(
+        "typed",
+        r":</\w{1,8}>[ \t]{0,4}(?>(?:<\w{1,8}>)?)[ \t]{0,4}(?=[^\s<])",
+        "<b>Password:</b> Kit%a{8}7.x\n\n<th>Password:</th><td>Kit%a{8}7.x",
+        "<b>Password:</b> Base64-encoded",
+        ":",
+        of="password",
+    ),
+    Form(
         "column",
         r"[ \t]-{1,2}[ \t]{1,2}(?=\S)",
         "Password - 7%a{11}",
@@ -261,10 +277,8 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "quoted",
-        r"\\{0,8}[\"'][ \t]{0,8}:[ \t]{0,8}\{[ \t]{0,8}(?:\\{0,8}[\"'](?:sensitive|type)\\{0,8}[\"']:[ \t]{0,8}[\w\"\\]{1,16},[ \t]{0,8}){0,2}"
-        + _VALUE
-        + _STRING,
-        '"api_token": {"type": "string", "value": "%a{32}"}',
+        r"\\{0,8}[\"'][ \t]{0,8}:[ \t]{0,8}\{" + _FIELD + r"{0,3}[ \t]{0,8},?[ \t]{0,8}" + _VALUE + _STRING,
+        '"api_token": {"type": "string", "value": "%a{32}"}\n\n"token":{"name":"t1","ttl":60,"value":"%a{40}"}',
         '"api_token": {"type": "string", "label": "%a{32}"}',
         CLOSERS,
     ),
@@ -466,12 +480,22 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "cell",
-        rf"[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+(?=[^\s|])",
-        "db_password  | 7%a{11}\n\n| main DB password | 7%a{11} |\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
+        rf"[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+(?>(?:(?:SecureString|String|secret|sensitive|encrypted|hidden)[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+)?)"
+        r"(?=[^\s|])",
+        "| /x/db/password | SecureString | 7%a{11} |\n\ndb_password  | 7%a{11}\n\n| main DB password | 7%a{11} |\n\n| api_token | %h{32} |\n\n║ api_token │ %h{32} ║",
         "x api_token | %h{16} |\n| api_token | refresh |\n| token | varchar(64) |",
         _BLANK,
-        rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR}[ \t]*(?:[\w.-]{{1,24}} ){{0,3}})?[ \t]*",
+        rf"(?:\A|[\r\n])(?:[^:=(){{}}\r\n]{{0,200}}{_BAR}[ \t]*(?:[\w.-]{{1,24}} ){{0,3}})?[ \t]*(?:/(?:[\w.-]{{1,48}}/){{0,6}})?",
         back=256,
+    ),
+    Form(
+        "column",
+        r"\|(?=[^\s|])",
+        "smtp_password|7%a{11}\n\n12|api_token|%h{32}",
+        "smtp_password|api_token\nx smtp_password|7%a{11}",
+        "|",
+        r"(?:\A|[\r\n])(?:\d{1,9}\|)?",
+        r"\A\w+",
     ),
     Form(
         "column",
@@ -515,6 +539,14 @@ FORMS: tuple[Form, ...] = (
         'keyring.set_password("system", "kittens")',
         "(",
         name=r"(?:\.|[Ss]et_?|[Ww]ith_?)[Pp]ass(?:word|wd|phrase)",
+    ),
+    Form(
+        "typed",
+        r"\([ \t]{0,16}+[\"'][^\"'\r\n]{0,96}[\"'][ \t]{0,8}+,[ \t]{0,8}+[\"'](?=[^\s\"'])",
+        'db.changeUserPassword("me", "Kit%a{8}7.x")',
+        'db.changeUserPassword("me", "File7x.txt")',
+        "(",
+        name=_CALLED,
     ),
     Form(
         "quoted",

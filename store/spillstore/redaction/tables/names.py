@@ -48,7 +48,7 @@ _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
 )
 _PUBLIC = words(
-    "site public pub publishable fips host foreign primary unique cache sort partition index idempotency s3 object socket meta"
+    "site public pub publishable fips host foreign primary unique cache sort partition index idempotency object socket meta"
 )
 # Words before `key` that say it is one of a service, or of a cipher.
 _KEYED = words(
@@ -91,7 +91,7 @@ _PASSING = words(
 HINTS = words(
     "auth access signing jwt captcha hmac verifier webhook pat priv privkey private license licence activation enrollment "
     "enrolment join pairing session bearer refresh cookie pepper sso saml oauth openid assertion ticket credential seed psk "
-    "passwordless otp mfa invite recovery integration dsn"
+    "passwordless otp mfa invite recovery integration dsn encrypt gossip"
 )
 # Words behind a secret's name that make it the name of something else.
 _ABOUT = words(
@@ -155,10 +155,12 @@ PROMISES: tuple[Promise, ...] = (
         _KEYS,
         "token",
         "PAGERDUTY_ROUTING_KEY=%h{32}",
-        "routing_key=%h{32}",
+        "routing_key=users.created",
         words("routing"),
         among=words("pagerduty"),
     ),
+    Promise(_KEYS, "long", "routing_key: %h{32}", "routing_key: users.created", words("routing")),
+    Promise(_KEYS, "weak", "s3_key=%a{20}", "s3_key=builds/%h{32}.tgz", words("s3")),
     Promise(_KEYS, "weak", "row_key=%a{32}", "row_key=%h{32}", _LOCAL),
     Promise(_KEYS, "long", "acme_key=%h{32}", "acme_key=%h{12}", longer=1),
     Promise(_KEYS, "weak", "key=%a{32}", "key=%h{32}"),

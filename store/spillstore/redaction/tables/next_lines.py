@@ -20,6 +20,7 @@ class NextLine(NamedTuple):
         goes: lines that lose a secret.
         stays: lines that stay.
         whole: what stands before the name is all of that.
+        name: how the name begins, which may then be the last word of its line.
         alone: what must stand before the name, near, if it is the last word of its line; it cannot be if that is nothing.
     """
 
@@ -29,6 +30,7 @@ class NextLine(NamedTuple):
     goes: str
     stays: str
     whole: bool = False
+    name: str = ""
     alone: str = ""
 
 
@@ -66,6 +68,7 @@ LINES = (
     ),
     Line("result", _RESULT, rf"(?s)(?!{_RESULT}).*"),
     Line("joined", r"\s*(?=[\"'])"),
+    Line("argument", r"[ \t]*+(?:(?=[\"'][^-])|-[ \t]+(?=[\"']?[^\s\"'-]))"),
     Line(
         "string",
         rf"(?s)[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
@@ -96,6 +99,15 @@ NEXT_LINES: tuple[NextLine, ...] = (
         "api_token:\n  %a{32}\n\napi_keys:\n  - %a{32}\n  - %a{32}\n\nDBPassword:\n  Type: String\n  Default: 7%a{11}\n",
         "api_token:\n  refresh: %a{32}\n",
         whole=True,
+    ),
+    NextLine(
+        "argument",
+        r"[ \t]*(?:-[ \t]+)?[\"']?",
+        r"[\"']?,?",
+        '"run",\n"--license-key",\n"%a{40}",\n\n  - --requirepass\n  - 7%a{11}',
+        '"run",\n"--license-key",\n"--password",\n"-license-key",\n"-%a{40}",',
+        whole=True,
+        name="--?[A-Za-z]",
     ),
     NextLine(
         "printed",

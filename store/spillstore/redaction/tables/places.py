@@ -126,7 +126,7 @@ ADDRESSES = (
     ),
     Place(
         "TOKEN",
-        ("/v1/", "/v2/", "/v3/", "/v4/", "/feed/", "/feeds/", "/t/"),
+        ("/v1/", "/v2/", "/v3/", "/v4/", "/feed/", "/feeds/", "/t/", "/share/", "/oauth/"),
         rule="segment",
         goes="wss://eth.rpc.example/v2/%a{32}\nhttps://api.example/v1/%h{32}/events\nGET https://x.example/private/feed/%a{32}?n=1",
         stays="https://api.example/v1/%h{40}/x\nhttps://git.example/v3/%h{32}\nGET /v1/%a{32}\n"
@@ -148,7 +148,7 @@ ADDRESSES = (
         before=r"(?:\d{15,20}/)?",
         run=_SEGMENT,
         least=20,
-        judge="mixed",
+        judge="issued",
         goes="https://discord.com/api/v10/webhooks/123456789012345678/%a{68}\nhttps://x.example/webhooks/%a{32}",
         stays="https://discord.com/api/webhooks/123456789012345678",
     ),
@@ -182,6 +182,8 @@ ADDRESSES = (
     Place(
         "WEBHOOK_URL",
         (
+            "/private-",
+            "hc-ping.com/",
             "/hooks/",
             "/hook/",
             "/webhook/",
@@ -202,8 +204,8 @@ ADDRESSES = (
         ),
         run=_SEGMENT,
         least=20,
-        judge="mixed",
-        goes="https://chat.example/hooks/%l{26}\nhttps://x.example/webhook/%h{32}\nhttps://hook.eu1.make.com/%l{32}"
+        judge="issued",
+        goes="https://chat.example/hooks/%l{26}\nhttps://x.example/webhook/%h{32}\nPOST /webhook/%h{8}-%h{4}-%h{4}-%h{4}-%h{12}\nhttps://hook.eu1.make.com/%l{32}"
         "\nPOST /password/reset/%h{64}?x=1\nGET /magic-link/%a{43} HTTP/1.1",
         stays="import x from './hooks/useSomethingWithALongName2'\n/token/refresh-tokens-of-users-v2-list",
     ),
@@ -337,6 +339,7 @@ FILES = (
     Place(
         "PASSWORD",
         (
+            ".sh ",
             " login ",
             " signin ",
             " user -",
@@ -357,9 +360,27 @@ FILES = (
             " bundle config ",
         ),
         rule="prompted",
-        goes="$ samba-tool user create me 'Kittens%d{2}!x'\n+ tool login me X%a{11}!7y\n  501  tool secret add x --data aX7%a{11}\n"
+        goes="+ ./deploy.sh prod me X%a{5}!7y\n$ samba-tool user create me 'Kittens%d{2}!x'\n+ tool login me X%a{11}!7y\n  501  tool secret add x --data aX7%a{11}\n"
         "me@host:~$ bundle config https://gems.example.com me:aX7!%a{11}",
         stays="$ tool login --client aX7%a{11}\nThe user login fails for aX7!%a{11}\n$ tool user add me /srv/aX7%a{11} X7%a{3}.txt me@Host7.example.com",
+    ),
+    Place(
+        "PASSWORD",
+        ('sending "',),
+        run=r"[^\s\"\\\r\n]",
+        least=8,
+        judge="typed",
+        goes='send: sending "Kit%a{8}7!" to { exp4 }',
+        stays='sending "Request7.html"',
+    ),
+    Place(
+        "PASSWORD",
+        ('"P:',),
+        run=r"[^\s\"\\\r\n]",
+        least=4,
+        judge="chosen",
+        goes='AuthInfo:h.example "U:me" "P:7%a{11}" "M:PLAIN"',
+        stays='"P:secret"',
     ),
     Place(
         "BASIC_AUTH",
@@ -374,6 +395,10 @@ FILES = (
         "PASSWORD",
         (
             "auth=(",
+            "auth: (",
+            "Auth: (",
+            "auth': (",
+            'auth": (',
             "BasicAuth(",
             "basic_auth(",
             "DigestAuth(",
@@ -476,25 +501,14 @@ FILES = (
     ),
     Place(
         "PASSWORD",
-        ("redentials: ", "redentials:  "),
-        before=r"[\"'`]?[\w.@-]{1,64}[`]?(?::|[ \t]?/[ \t]?)[`]?",
+        ("redentials: ", "redentials:  ", "ogin: "),
+        before=r"[\[({]?b?[\"'`]?[\w.@\\+-]{1,64}[\"'`]?(?::|[ \t]?[,/][ \t]?)b?[\"'`]?",
         run=CREDENTIAL,
         least=6,
         form=r"(?=[^\d]*\d).*",
         judge="chosen",
-        goes="Default credentials: me:Kittens%d{4}\nCredentials: `me` / `Kittens%d{4}`",
-        stays="credentials: me:word\ncredentials: same-origin",
-    ),
-    Place(
-        "PASSWORD",
-        ("ogin: ",),
-        before=r"[`\"']?[\w.@-]{1,64}[`\"']? / [`\"']?",
-        run=CREDENTIAL,
-        least=6,
-        form=r"(?=[^\d]*\d).*",
-        judge="chosen",
-        goes="Router login: admin / Kittens%d{4}\nDefault login: `admin` / `Kittens%d{4}`",
-        stays="login: me / word",
+        goes="Default credentials: me:Kittens%d{4}\nCredentials: `me` / `Kittens%d{4}`\nRouter login: admin / Kittens%d{4}",
+        stays="credentials: me:word\ncredentials: same-origin\nlogin: me / word",
     ),
     Place(
         "PASSWORD",
