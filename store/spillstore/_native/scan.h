@@ -317,6 +317,7 @@ int called(const Text *t, i64 stop);
 int value_may_follow(const Text *t, i64 stop, int strength);
 int label_could(Text *t, i64 stop, int strength);
 int heads_column(Text *t, i64 begin, i64 stop);
+int heads_column_of_blanks(Text *t, i64 begin, i64 stop, i64 line_end);
 int after_blank_only(Text *t, i64 begin, i64 stop, int strength);
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength);
 int strength_of(const Text *t, i64 begin, i64 size);

@@ -134,6 +134,9 @@ def test_names_signs_and_values_in_any_order(both):
         ("curl " + "x" * 400 + " curl " + "x" * 200 + " -u me:k8Jd72hs", "PASSWORD"),
         (r"\u4b1d" + "ghp_" + "k8Jd72hsQ0zPwk8Jd72hsQ0zPwk8Jd72hsQ0zP", "GITHUB_TOKEN"),
         ("key=" + "a" * 300 + ",token=k8Jd72hsQ0zPw", None),
+        ("e -PASS  G\nk8Jd72hs  me\n", "PASSWORD"),
+        ("SECRETKEY -:\nn431GVl5", "SECRET"),
+        ("-SECRETKEY is:\nn431GVl5", "SECRET"),
     ],
 )
 def test_what_hides_nothing(both, drawn, found):
