@@ -281,6 +281,12 @@ int value_could_be(const Text *t, i64 from, i64 to, int strength, int bare) {
     return first < end && !(strength == TOKEN && wordy(t, from, to));
 }
 
+/* Whether so many backslashes stand between `from` and a quote. */
+static int is_escaped(const Text *t, i64 from, i64 quote, i64 escapes) {
+    for (; escapes && quote > from && t->text[quote - 1] == '\\'; escapes--) quote--;
+    return !escapes;
+}
+
 /* Whether a value in quotes, with what may stand before them, could be a secret; -1 if there are none at `at`. */
 int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
     i64 escapes = 0;
@@ -303,7 +309,7 @@ int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
         }
         if (end >= most || (t->text[end] == '\\' && !escapes))
             return 1;
-        if (t->text[end] == quote && (!escapes || t->text[end - 1] == '\\'))
+        if (t->text[end] == quote && is_escaped(t, from, end, escapes))
             break;
     }
     i64 to = end - escapes;

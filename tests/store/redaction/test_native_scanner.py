@@ -136,6 +136,8 @@ def test_names_signs_and_values_in_any_order(both):
         ("key=" + "a" * 300 + ",token=k8Jd72hsQ0zPw", None),
         ("e -PASS  G\nk8Jd72hs  me\n", "PASSWORD"),
         ("SECRETKEY -:\nn431GVl5", "SECRET"),
+        (r'credential=\\"k8Jd72hs"\"d', "TOKEN"),
+        ("me@b.example:.m:5", None),
         ("-SECRETKEY is:\nn431GVl5", "SECRET"),
     ],
 )
