@@ -2,7 +2,8 @@
 
 Each part does the same again and again, in steps that grow by a tenth of what is there. After each step it notes memory, descriptors,
 threads, bytes on the disk, and of each kind of call the processor time of who calls, or of the server: what a busy machine does to clocks proves nothing.
-*all* is what the whole process has taken for a call, with its other threads.
+*all* is what the whole process has taken for a call, with its other threads. Processor time is longer while others fill the caches, too, so a fixed
+piece of work, the *reference*, is timed between the calls, and all times are told as if it had always taken its median.
 At the end every series is fitted: *flat* if the last third of its last three quarters is at most 1.3 times their first, *logarithmic* if it rises
 by less than the fifth root of the size, else it *grows*, which is a finding.
 ``--folder`` keeps what was made and what was sampled; a run with it goes on where the last one has ended, and judges all that was sampled. A run
@@ -39,10 +40,14 @@ SETTINGS = {
     "artifact_limit": 128 * GIB,
 }  # fmt: skip
 COLLECTED = 250  # sessions between two collections
+REFERRED = 10  # calls between two references
 STEPS = 1.1  # how much more there is at the next sample
 FLAT = 1.3  # times
 EXPONENT = 0.2  # of the size, at most
 NOISE = {"memory": 8 * MIB, "descriptors": 4, "threads": 2, "disk": 64 * KIB}
+
+
+_REFERENCE = {str(number): [number, "x" * number] for number in range(200)}
 
 
 class Part:
@@ -63,6 +68,10 @@ class Part:
         answer = function()
         self.times[name].append(time.thread_time() - began)
         return answer
+
+    def refer(self) -> None:
+        """Time something that never changes."""
+        self.timed("reference", lambda: json.loads(json.dumps(_REFERENCE)))
 
     def step(self, number: int) -> None:
         """Do it once more."""
@@ -353,7 +362,15 @@ class Samples:
         rows = [row for row in self.rows if row["judged"]] or self.rows
         names = dict.fromkeys(name for row in self.rows for name in row["values"])
         sizes = [row["size"] for row in rows]
-        return {name: (sizes, [row["values"].get(name, math.nan) for row in rows]) for name in names}
+        found = {name: [row["values"].get(name, math.nan) for row in rows] for name in names}
+        fixed = found.pop("reference", [math.nan] * len(rows))
+        usual = statistics.median([value for value in fixed if not math.isnan(value)] or [1.0])
+        for name in found.keys() - NOISE.keys():
+            found[name] = [
+                value if math.isnan(now) else value * usual / now
+                for value, now in zip(found[name], fixed, strict=True)
+            ]
+        return {name: (sizes, values) for name, values in found.items()}
 
 
 def play(name: str, wanted: argparse.Namespace, folder: Path) -> bool:
@@ -369,6 +386,8 @@ def play(name: str, wanted: argparse.Namespace, folder: Path) -> bool:
     try:
         while number < size:
             part.step(number)
+            if number % REFERRED == 0:
+                part.refer()
             number += 1
             part.there = number
             ended = _ENDED.is_set() or time.monotonic() - began > wanted.seconds

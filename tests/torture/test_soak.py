@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import subprocess
 import sys
@@ -97,3 +98,18 @@ def test_how_a_series_grows(of, expected):
 def test_what_is_within_the_noise_is_flat():
     """A small thing that doubles is no finding."""
     assert "flat" == soak.verdict(GROWING, [size / 1e7 for size in GROWING], noise=0.1)
+
+
+def test_times_are_told_by_the_reference(tmp_path):
+    """A call that takes longer while the reference does, too, is flat; memory is what it is, and a run without references is, too."""
+    file = tmp_path / "samples.jsonl"
+    rows = [(1, {"put": 1.0, "reference": 2.0, "memory": 5}), (2, {"put": 2.0, "reference": 4.0, "memory": 6}), (3, {"put": 3.0, "memory": 7})]  # fmt: skip
+    file.write_text(
+        "".join(
+            json.dumps({"size": size, "run": 1, "judged": True, "values": values}) + "\n"
+            for size, values in rows
+        )
+    )
+    assert {"put": ([1, 2, 3], [1.5, 1.5, 3.0]), "memory": ([1, 2, 3], [5, 6, 7])} == soak.Samples(
+        file
+    ).series()
