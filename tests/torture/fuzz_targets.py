@@ -14,6 +14,7 @@ import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 from xml.parsers import expat
 
 import msgspec
@@ -537,13 +538,13 @@ def _typed(line):
     *map(
         _typed,
         (
-            "show @last --lines 1-5", "search x @last --context 2", "query $..a @last", "list --state sealed --json", "tail @2 -n 3",
-            "show --bytes 0-10", "show @2 --path $[3].a --json", "show @last --stream stderr --skip-holes", "show @last --raw --no-pager",
+            "show @last --lines 1-5", "search x @last --context 2", "query @last $..a", "list --state sealed --json", "tail @2 -n 3",
+            "show --bytes 0-10", "show @2 --path $[3].b --json", "show @last --stream stderr --skip-holes", "show @last --raw --no-pager",
             "list --since 5m --until 2026-01-01 --min-size 64K --failed", "list --sort lines --reverse --limit 2 --box", "list --command x --type text/plain",
             "info @last --json", "info @1", "search --all -i ONE -F -l", "search -v -c one @last --json", "search one @last -A 1 -B 2 -m 3 --cursor combined@10+2+3~4!",
-            "search a @2 --path $[0].a -o -n", "query $[?@.a>3].a @2 --limit 2 --json", "diff @1 @2", "diff @1 @2 --json", "verify --json", "verify @last",
+            "search one @2 --path $[9].b -o -n", "query @2 $[?@.a>3].a --limit 2 --json", "diff @1 @2", "diff @1 @2 --json", "verify --json", "verify @last",
             "audit --since 1h --kind create --limit 3", "audit --artifact @last --json", "audit --deleted --actor cli", "stats --prometheus", "stats --all --json",
-            "sessions --json", "sessions --all", "cat @last --stream stdout", "cat @last @2 --raw", "tail @last --bytes 10", "tail -n 0 @last --json",
+            "sessions --json", "sessions --project _", "cat @last --stream stdout", "cat @2 --raw", "tail @last --json", "tail -n 0 @last --json",
         ),
     ),
     words="@last @1 @2 --lines --bytes --path --stream --raw --json --limit --cursor --all --context --since --until --kind --state --sort --help "
@@ -551,23 +552,31 @@ def _typed(line):
 )  # fmt: skip
 def arguments(data):
     """Whatever is typed behind a command that reads: it ends with a code, prints no traceback, and writes nothing."""
-    root = _root()
+    before = sorted(os.listdir(_root()))
+    code, err = answered(data)
+    assert code in CODES or isinstance(code, int), code
+    assert "Traceback" not in err
+    assert sorted(os.listdir(_root())) == before
+
+
+def answered(data):
+    """The code with which a text of ``arguments`` ends, and what is said on the error stream."""
     words = data[1:].decode("utf-8", "replace").split("\0") if len(data) > 1 else []
     name = COMMANDS[data[0] % len(COMMANDS) if data else 0]
     words = [each for each in words if not each.startswith(("--root", "--ro", "--fol", "-f", "--pager"))]
-    before = sorted(os.listdir(root))
     out, err = (
         io.TextIOWrapper(io.BytesIO(), write_through=True),
         io.TextIOWrapper(io.BytesIO(), write_through=True),
     )
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    session = mock.patch.dict(
+        os.environ, {"SPILLSTORE_SESSION": "default"}
+    )  # else that of this folder, which is none
+    with session, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = _invoke([name, "--root", root, *words])
+            code = _invoke([name, "--root", _root(), *words])
         except SystemExit as end:
             code = end.code
-    assert code in CODES or isinstance(code, int), code
-    assert b"Traceback" not in err.buffer.getvalue()
-    assert sorted(os.listdir(root)) == before
+    return code, err.buffer.getvalue().decode("utf-8", "replace")
 
 
 @functools.cache
@@ -576,8 +585,11 @@ def _root():
     atexit.register(folder.cleanup)
     os.environ["SPILLSTORE_FREE_DISK_FLOOR"] = "0"
     with Store(folder.name, **SETTINGS).session("default") as session:
-        session.put(json.dumps([{"a": number} for number in range(20)]), content_type="application/json")
         session.put(b"one\ntwo\n" * 50)
+        session.put(
+            json.dumps([{"a": number, "b": "one\n" * number} for number in range(20)]),
+            content_type="application/json",
+        )
     return folder.name
 
 
