@@ -294,6 +294,7 @@ static inline Sixteen first_bytes(i64 count) {
 int word_begins(const Text *t, i64 at, const u8 *words);
 int word_ends(const Text *t, i64 at, const u8 *words);
 int run_could_be(const Text *t, i64 from, i64 to, int strength);
+int element_could_be(const Text *t, i64 from, i64 to, int strength);
 int wordy(const Text *t, i64 from, i64 to);
 int sign_at(const Text *t, i64 at);
 i64 line_end_of(Text *t, i64 at);

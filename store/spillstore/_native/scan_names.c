@@ -221,7 +221,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     case '!': case '=':
         return compared_could(t, stop, line_end, strength);
     case '>':
-        return begin > 0 && (line_end - stop < 16 || run_could_be(t, stop, line_end, strength));
+        return begin > 0 && (line_end - stop < 16 || element_could_be(t, stop, line_end, strength));
     case ';': case '|':
         return heads_column(t, begin, stop);
     case ',':

@@ -86,6 +86,11 @@ int run_could_be(const Text *t, i64 from, i64 to, int strength) {
     return 0;
 }
 
+/* The same for what an element holds, which is in no quotes. */
+int element_could_be(const Text *t, i64 from, i64 to, int strength) {
+    return run_could_be(t, from, to, strength) || (strength == WEAK && signs_could_be(t, from, to));
+}
+
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
 /* Whether every piece of a value is a word or a small number: [A-Za-z]{1,16}\d{0,3} | \d{1,4} | [vVxX]\d+ */

@@ -138,6 +138,7 @@ def test_names_signs_and_values_in_any_order(both):
         ("SECRETKEY -:\nn431GVl5", "SECRET"),
         (r'credential=\\"k8Jd72hs"\"d', "TOKEN"),
         ("me@b.example:.m:5", None),
+        ("<key>~X+6x]|]i71r()I9HQ|*brf;8f/6o|vfax$kaqun</", "API_KEY"),
         ("$ pass show pass1g\nk8Jd72hs\n", "PASSWORD"),
         ("$ pass show pass1g\n?f-\n", "PASSWORD"),
         ("-SECRETKEY is:\nn431GVl5", "SECRET"),
