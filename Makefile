@@ -82,7 +82,7 @@ test: $(VENV)/.installed-test
 # folder. Then what runs where no compiler was.
 heavy: $(VENV)/.installed-test
 	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "(slow or fault) and not repeat"
-	SPILLSTORE_NATIVE=0 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" $(CALLERS)
+	SPILLSTORE_NATIVE=0 SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" $(CALLERS)
 
 # The quick tests come last, so that their summary is the last thing to read.
 check: QUICK = 0.4

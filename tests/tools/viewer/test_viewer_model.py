@@ -11,6 +11,7 @@ import pytest
 from spillstore.exceptions import TargetExistsError
 from spillstore_tools import get_artifact, profile, render
 from spillstore_tools.cli import _invoke
+from spillstore_tools.viewer.model import telling
 from spillstore_tools.viewer.model.export import export_rows
 from spillstore_tools.viewer.model.hits import Hits
 from spillstore_tools.viewer.model.listing import Choice, chosen_artifacts
@@ -152,6 +153,23 @@ def test_lines_that_matter_both_ways(session):
             line = steps.result
             found.append(line)
         assert found == wanted
+
+
+@pytest.mark.parametrize("block", [1, 60, 1024 * 1024])
+def test_lines_that_matter_and_follow_each_other_are_one_place(session, monkeypatch, block):
+    """Whatever line one comes from, and however the log is cut while it is looked at, the first line of a place is gone to."""
+    monkeypatch.setattr(telling, "_BLOCK", block)
+    bad = {*range(1, 4), *range(10, 20), 21, *range(38, 41)}
+    log = Log(session.put("".join(f"error: {n}\n" if n in bad else f"fine {n}\n" for n in range(1, 41))))
+    places = [1, 10, 21, 38]
+    for line in range(42):
+        for look, wanted in (
+            (next_telling, next((each for each in places if each > line), None)),
+            (previous_telling, next((each for each in reversed(places) if each < line), None)),
+        ):
+            steps = look(log, line)
+            assert steps.run()
+            assert (line, look, wanted) == (line, look, steps.result)
 
 
 def test_what_was_shown_and_what_was_left_out_are_all_lines(session):

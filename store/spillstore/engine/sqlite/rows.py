@@ -30,7 +30,13 @@ assert ChunkRow._fields == _sql.CHUNK_COLUMNS
 
 
 class SessionRows(sqlite3.Connection):
-    """A connection with the operations of ``Snapshot``, and inside a transaction those of ``Transaction``."""
+    """A connection with the operations of ``Snapshot``, and inside a transaction those of ``Transaction``.
+
+    Attributes:
+        touched: about how many chunks and other rows were read since somebody set it to 0.
+    """
+
+    touched = 0
 
     def session_row(self) -> Row | None:
         """The session's own row."""
@@ -99,10 +105,12 @@ class SessionRows(sqlite3.Connection):
 
     def chunks(self, artifact_key: int, stream: int | None, after: int, last: int, limit: int) -> Rows:
         """Rows of chunks, in order."""
+        self.touched += limit
         return self.execute(_RANGE[stream], (SESSION_KEY, artifact_key, after, last, limit))
 
     def chunk_grams(self, artifact_key: int, after: int, last: int, limit: int) -> Rows:
         """Rows of chunks without segments and data."""
+        self.touched += limit
         return self.execute(_sql.RANGE_GRAMS, (SESSION_KEY, artifact_key, after, last, limit))
 
     def chunk_before_line(self, artifact_key: int, stream: int | None, line: int) -> Row | None:

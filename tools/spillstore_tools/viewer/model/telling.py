@@ -1,4 +1,7 @@
-"""The next line that matters, and the one before: errors, failures and first causes, by the score of ``smart`` previews."""
+"""The next place that matters, and the one before: errors, failures and first causes, by the score of ``smart`` previews.
+
+Lines that matter and follow each other are one place, whose first line is gone to: else a flood of errors would take a key each.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _LONGEST = 64 * 1024  # bytes of a line that are looked at
 
 
 def next_telling(log: Log, line: int) -> Steps[int | None]:
-    """Look for the first line after ``line`` that matters; 0 begins with the first. The result is its number, or None.
+    """Look for the first place behind ``line`` that matters; 0 begins with the first line. The result is its number, or None.
 
     Cost: about 1 ms a MiB where nothing is found. Of binary content, None at once.
     """
@@ -27,7 +30,7 @@ def next_telling(log: Log, line: int) -> Steps[int | None]:
 
 
 def previous_telling(log: Log, line: int) -> Steps[int | None]:
-    """Look for the last line before ``line`` that matters, likewise."""
+    """Look for the last place that begins before ``line`` and matters, likewise."""
     return Steps(_backwards(log, line))
 
 
@@ -35,13 +38,17 @@ def _forwards(log: Log, line: int) -> Generator[float, None, int | None]:
     if log.is_hex:
         return None
     hints = Hints()
+    last = -1
     for low, high in log.spans():
-        at = log.start_of(line + 1, low, high)
-        begin = at
+        at = begin = log.start_of(
+            line, low, high
+        )  # whether the line itself matters tells where its place ends
         while at < high:
             end, number = log.whole_lines(at, min(high, at + _BLOCK), high)
             for found in _telling(log, hints, at, end, number):
-                return found
+                if found > line and found != last + 1:
+                    return found
+                last = found
             at = end
             yield (at - begin) / max(1, high - begin)
     return None
@@ -51,19 +58,21 @@ def _backwards(log: Log, line: int) -> Generator[float, None, int | None]:
     if log.is_hex:
         return None
     hints = Hints()
+    place = None  # where it begins, as far as was looked
     for low, high in reversed(log.spans()):
         end = begin = log.start_of(line, low, high)
         while end > low:
             start = log.block_start(end - _BLOCK, low, end)
             _, number = log.whole_lines(start, start, high)
-            last = None
-            for found in _telling(log, hints, start, end, number):
-                last = found
-            if last is not None:
-                return last
+            for found in reversed(list(_telling(log, hints, start, end, number))):
+                if place is not None and found != place - 1:
+                    return place
+                place = found
+            if place is not None and place > number:
+                return place
             end = start
             yield (begin - end) / max(1, begin - low)
-    return None
+    return place
 
 
 def _telling(log: Log, hints: Hints, start: int, end: int, number: int) -> Iterator[int]:
