@@ -470,7 +470,7 @@ def results(data):
             assert raw_json.is_json(found) or not raw_json.is_json(data)
             assert len(found) <= 4 * len(data) + 20_000
         if SECRET in (data if found is None else found):
-            assert any(SECRET in clean(redacted(each.encode())[0]).encode() for each in _texts(data)), found
+            assert any(SECRET in clean(redacted(each)[0]).encode() for each in _texts(data)), found
     session = _session(redact=True)
     for info in session.infos(limit=None):
         session.artifact(info.id).delete()
@@ -503,7 +503,7 @@ def _texts(data):
 
     with contextlib.suppress(ValueError, RecursionError):
         walk([json.loads(text, object_pairs_hook=members)])
-    return [each.encode("utf-8", "replace").decode() for each in found]
+    return [data, *(each.encode("utf-8", "replace") for each in found)]
 
 
 @functools.cache
