@@ -186,7 +186,7 @@ class _Counter:
         known, before = len(self._counts), len(kinds)
         kinds += [self._kind(*each, often) for each in zip(lines, words, strict=True)]
         rare += self._rare_of(spans, kinds[before:], before, known)
-        if len(self._counts) > max(_KINDS // 8, self._lines // 3):
+        if len(self._counts) > max(_KINDS // 2, self._lines // 3):
             self.given_up = True
 
     def _rare_of(

@@ -232,7 +232,9 @@ class Store:
             project: its project, likewise.
             to: the other store; with the same digest key, if there is one.
             force: while somebody has it open for writing, too; what is being written is ``interrupted`` in the copy.
-            replace: in place of a session of that name, which is deleted, as ``delete`` does, when the copy is complete.
+            replace: in place of a session of that name, which goes when the copy is complete, and in one step: at any moment,
+                and whatever ends this process, the one or the other is there. Where a file system cannot exchange two names
+                (network file systems, macOS) it is deleted first, as ``delete`` does, and for a moment there is neither.
             on_progress: called, on this thread, every few chunks with the bytes that are copied and those that there are.
 
         Returns:
@@ -258,7 +260,9 @@ class Store:
         with translated("copying the session"):  # an import opens files
             from spillstore.session.copying import CopyTarget, SessionCopy  # noqa: PLC0415
 
-        target = CopyTarget(to._backend, to._settings, to._key, to._collector.before_make, to.delete)
+        target = CopyTarget(
+            to._backend, to._settings, to._key, to._collector.before_make, to._pool, to.delete
+        )
         return SessionCopy(ref, target, force=force, replace=replace, on_progress=on_progress).run(self._pool)
 
     def salvage(

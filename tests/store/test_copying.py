@@ -19,6 +19,7 @@ from support import NO_FLOORS, ROUNDS, ManualClock, dice, examples, fill, small_
 from test_properties import VIEWS, agree_on_everything, chunk_sizes, perform, scripts
 
 from spillstore import Store, aio
+from spillstore.engine.base import SessionRef
 from spillstore.engine.rows import END
 from spillstore.exceptions import (
     DigestKeyError,
@@ -230,6 +231,36 @@ def test_a_session_that_is_there_stays(stores):
     source.copy_session("test", to=target, replace=True)
     assert rows_of(source) == rows_of(target)
     assert [] == hidden(target)
+
+
+def test_a_session_that_somebody_else_holds_is_not_replaced(stores):
+    """It stays as it was, and nothing waits for what the copy had locked."""
+    source, target = stores
+    with target.session("test") as session:
+        session.put(b"its own")
+    before = rows_of(target)
+    held = target._backend.open(SessionRef("test", None), read_only=False)
+    with held.using, held.transaction("a test"):
+        pass
+    with pytest.raises(SessionBusyError):
+        source.copy_session("test", to=target, replace=True)
+    assert before == rows_of(target)
+    assert [] == hidden(target)
+    with held.using:
+        held.close()
+    source.copy_session("test", to=target, replace=True)
+    assert rows_of(source) == rows_of(target)
+
+
+def test_what_is_replaced_is_kept_in_the_archive(source, store_of):
+    """With ``audit_keep``, the events of the session that has gone, and that it has."""
+    target = store_of("folder", audit_keep=True)
+    with target.session("test") as session:
+        artifact = session.put(b"its own")
+    source.copy_session("test", to=target, replace=True)
+    kept = list(target.deleted_events("test"))
+    assert "delete_session" == kept[0].kind
+    assert "create" in [event.kind for event in kept if event.artifact_id == artifact.id]
 
 
 def test_a_deletion_that_broke_off_is_finished(stores):

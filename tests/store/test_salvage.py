@@ -428,3 +428,53 @@ def test_what_may_not_be_salvaged(tmp_path):
     assert json.loads(json.dumps(report.complete)) is False
     with pytest.raises(SpillstoreError):
         to.salvage(tmp_path)
+
+
+def test_a_middle_that_was_dropped_is_not_missing(base, tmp_path):
+    """Also where nothing else is left of an artifact but its row."""
+    path, was, key = base
+    chunks, _ = pages_of_chunks(path)
+    name, whole = next((name, whole) for name, (info, whole) in was.items() if info.hole is not None)
+    raw = bytearray(path.read_bytes())
+    for page in {page for (of, _), pages in chunks.items() if of == name for page in pages}:
+        raw[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    damaged = tmp_path / "session.db"
+    damaged.write_bytes(raw)
+    report, *_ = salvaged(damaged, key, tmp_path / "new")
+    check(report, tmp_path / "new" / "_" / "new" / "session.db", key, was)
+    (each,) = [each for each in report.artifacts if each.id == name]
+    assert [(start, start + len(text)) for start, text in whole] == [
+        (gap.start, gap.end) for gap in each.missing
+    ]
+
+
+def test_an_artifact_of_which_nothing_is_left_is_told_of(base, tmp_path):
+    """An empty one has its row alone: the audit log says that it was made, and with a key the session's sum that a row is missing."""
+    path, was, key = base
+    (empty,) = [name for name, (info, _) in was.items() if info.source == "empty"]
+    damaged = tmp_path / "session.db"
+    shutil.copy(path, damaged)
+    with closing(sqlite3.connect(damaged)) as connection, connection:
+        connection.execute("DELETE FROM artifact WHERE artifact_id = ?", (empty,))
+    report, *_ = salvaged(damaged, key, tmp_path / "new")
+    assert ((empty,), key is None, False) == (report.lost, report.all_rows, report.complete)
+    with closing(sqlite3.connect(damaged)) as connection, connection:
+        connection.execute("DELETE FROM event")
+    report, *_ = salvaged(damaged, key, tmp_path / "without events")
+    assert ((), key is None) == (report.lost, report.complete)
+
+
+def test_a_file_without_its_end_is_not_called_complete(base, tmp_path):
+    """Whatever was in it; where a key proves that no artifact's row was, and all chunks are there, it is."""
+    path, was, key = base
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+        (last,) = connection.execute("SELECT max(pageno) FROM dbstat WHERE name = 'session'").fetchone()
+    raw = path.read_bytes()
+    damaged = tmp_path / "session.db"
+    damaged.write_bytes(raw[: last * PAGE])
+    report, *_ = salvaged(damaged, key, tmp_path / "new")
+    assert (True, False, False) == (report.known, report.all_rows, report.complete)
+    damaged.write_bytes(raw)
+    report, *_ = salvaged(damaged, key, tmp_path / "whole")
+    assert (True, True) == (report.all_rows, report.complete)
+    assert set(was) == {each.id for each in report.artifacts}

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HEAD = struct.Struct("=5Q")
-WRITE, TRUNCATE, SYNC, CREATE, MKDIR, UNLINK, RENAME, NOTE = range(8)
-NAMES = (CREATE, MKDIR, UNLINK, RENAME)
+WRITE, TRUNCATE, SYNC, CREATE, MKDIR, UNLINK, RENAME, NOTE, EXCHANGE = range(9)
+NAMES = (CREATE, MKDIR, UNLINK, RENAME, EXCHANGE)
 # What becomes of what a file was not synced for: nothing of it, all, what came first, any of it, or any sectors.
 FATES = ("none", "all", "first", "some", "sectors of 512", "sectors of 4096", "shuffled sectors of 512")
 
@@ -183,7 +183,7 @@ class Disk:
 
 
 def _folders(call: Call) -> tuple[int, ...]:
-    return (call.object, call.other) if call.kind == RENAME else (call.object,)
+    return (call.object, call.other) if call.kind in (RENAME, EXCHANGE) else (call.object,)
 
 
 def _rename(names: dict[int, dict[bytes, int]], calls: list[Call]) -> None:
@@ -195,5 +195,8 @@ def _rename(names: dict[int, dict[bytes, int]], calls: list[Call]) -> None:
             here[first] = call.other
         elif call.kind == UNLINK:
             here.pop(first, None)
+        elif call.kind == EXCHANGE:  # within one folder
+            if {first, second} <= here.keys():
+                here[first], here[second] = here[second], here[first]
         elif first in here and call.other in names:
             names[call.other][second] = here.pop(first)

@@ -70,9 +70,7 @@ class Model:
             self.gone[each["deleted_session"]] |= self.sessions.pop(each["deleted_session"], {})
         if "copying" in each:
             self.targets.add(each["to"])
-        if "copying" in each and each["replaces"]:  # the one before is deleted first
-            self.copies.pop(each["copying"], None)
-        elif "copied" in each:
+        elif "copied" in each:  # one that replaces it has the same
             self.copies[each["copied"]] = each["to"]
         self.errors += "error" in each
 

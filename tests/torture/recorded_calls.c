@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { WRITE, TRUNCATE, SYNC, CREATE, MKDIR, UNLINK, RENAME, NOTE };
+enum { WRITE, TRUNCATE, SYNC, CREATE, MKDIR, UNLINK, RENAME, NOTE, EXCHANGE };
 
 static int into = -1;
 static dev_t disk;
@@ -196,28 +196,28 @@ REMOVES(unlinkat, (int d, const char *p, int g), (d, p, g), d, p, int, const cha
 MAKES(mkdir, (const char *p, mode_t m), (p, m), AT_FDCWD, p, const char *, mode_t)
 MAKES(mkdirat, (int d, const char *p, mode_t m), (d, p, m), d, p, int, const char *, mode_t)
 
-static void renamed(int from, const char *old, int to, const char *new)
+static void renamed(int from, const char *old, int to, const char *new, unsigned flags)
 {
     char both[600];
     const char *name, *other;
     uint64_t parent = parent_of(from, old, &name), target = parent_of(to, new, &other);
     int size = snprintf(both, sizeof both, "%s%c%s", name, 0, other);
-    if (into >= 0 && parent && target) record(RENAME, parent, target, 0, both, (size_t)size + 1);
+    if (into >= 0 && parent && target) record(flags & RENAME_EXCHANGE ? EXCHANGE : RENAME, parent, target, 0, both, (size_t)size + 1);
 }
 
-#define RENAMES(name, parameters, arguments, from, old, to, new, ...) \
+#define RENAMES(name, parameters, arguments, from, old, to, new, flags, ...) \
     int name parameters \
     { \
         REAL(int, #name, __VA_ARGS__); \
         BEGIN; \
         int failed = real arguments; \
-        if (!failed) renamed(from, old, to, new); \
+        if (!failed) renamed(from, old, to, new, flags); \
         END; \
         return failed; \
     }
-RENAMES(rename, (const char *a, const char *b), (a, b), AT_FDCWD, a, AT_FDCWD, b, const char *, const char *)
-RENAMES(renameat, (int c, const char *a, int d, const char *b), (c, a, d, b), c, a, d, b, int, const char *, int, const char *)
-RENAMES(renameat2, (int c, const char *a, int d, const char *b, unsigned g), (c, a, d, b, g), c, a, d, b, int, const char *, int, const char *, unsigned)
+RENAMES(rename, (const char *a, const char *b), (a, b), AT_FDCWD, a, AT_FDCWD, b, 0, const char *, const char *)
+RENAMES(renameat, (int c, const char *a, int d, const char *b), (c, a, d, b), c, a, d, b, 0, int, const char *, int, const char *)
+RENAMES(renameat2, (int c, const char *a, int d, const char *b, unsigned g), (c, a, d, b, g), c, a, d, b, g, int, const char *, int, const char *, unsigned)
 
 /* A file that was not there before, or is made empty. */
 #define OPENS(name, parameters, directory, call) \

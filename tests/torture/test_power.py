@@ -135,7 +135,9 @@ def after_cuts(folder):
             disk.take(each)
             if each.kind == disks.NOTE:
                 said.append(json.loads(each.data))
-            elif cuts < most and any(first in one for one in said):
+            elif cuts < most and any(
+                first.items() <= one.items() if isinstance(first, dict) else first in one for one in said
+            ):
                 cuts += 1
                 disk.left(folder / "left", dice)
                 case = Case(victims, folder / "left", done, f"cut {cuts}", scene, made=True)
@@ -171,3 +173,29 @@ def test_what_is_less_durable_is_found(after_cuts):
 def test_a_deleted_session_whose_journal_is_gone_does_not_come_back(after_cuts):
     """With ``full`` its files are unlinked when its new name is safe: else it would be there again, without what its journal said."""
     assert [] == after_cuts(["many", "collect"], "deleting_session", random.Random(0), most=40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dice", [Least(), random.Random(0)], ids=["the least", "anything"])
+def test_a_session_that_is_replaced_is_there_whenever_the_power_goes(after_cuts, dice):
+    """The old one or the new one: its file and its names are safe before they are exchanged, and that before the old one is emptied."""
+    assert [] == after_cuts(["original", "copy"], {"replaces": True}, dice, most=80)
+
+
+def test_names_that_are_exchanged_are_both_there_or_both_not(folder):
+    """On a disk whose names come through in any order: an exchange is one step."""
+    (folder / "here").mkdir()
+    number = (folder / "here").stat().st_ino
+    made = disks.Disk(folder / "here", ordered=False)
+    for other, name in ((1, b"a\0"), (2, b"b\0")):
+        made.take(call(disks.CREATE, number, name, other=other))
+        made.take(call(disks.WRITE, other, name[:1]))
+        made.take(call(disks.SYNC, other))
+    made.take(call(disks.SYNC, number))
+    made.take(call(disks.EXCHANGE, number, b"a\0b\0", other=number))
+    found = set()
+    for seed in range(20):
+        made.left(folder / "left", random.Random(seed))
+        found.add("".join((folder / "left" / name).read_text() for name in "ab"))
+        shutil.rmtree(folder / "left")
+    assert {"ab", "ba"} == found

@@ -308,7 +308,7 @@ void spillstore_kinds(State *state, const u8 *text, u8 end, const i64 *cuts, i64
             at = count_group(state, text, at, cuts[cut], end, kinds + lines, &more);
             found += rare_of(state, known, kinds + lines, more, lines, rare + found);
             lines += more;
-            if (state->kinds > KINDS / 8 && state->kinds > state->lines / 3)
+            if (state->kinds > KINDS / 2 && state->kinds > state->lines / 3)
                 state->given_up = 1;
         }
     counted[0] = lines;

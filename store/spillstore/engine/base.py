@@ -82,6 +82,26 @@ class SessionImport(Protocol):
             SessionExistsError: one of that name is there. Nothing has changed, and ``commit`` may be called again.
         """
 
+    def replace(self, old: SessionBackend, prepare: Callable[[Transaction], None]) -> Remains:
+        """Make the session visible as ``commit`` does, in place of the one that has its name, and in one step.
+
+        Whoever looks at any moment, and after this process was killed at any, finds the one or the other, whole. Who has the
+        old one open finds it deleted.
+
+        Args:
+            old: the one that has the name, open for writing here. The caller sees to it that nothing is written to it now.
+            prepare: called once with its rows, while nobody can write to it. Rows of it may be changed; they go with it.
+
+        Returns:
+            What is left of the old one.
+
+        Raises:
+            SessionDeletedError: it does not have the name any more. Nothing has changed, and ``commit`` may be called again.
+            UnsupportedError: that cannot be done in one step here. Nothing has changed, likewise.
+            LockedError: others have written to it for longer than the setting ``busy_timeout``.
+            Exception: what ``prepare`` raises.
+        """
+
 
 class RowPlace(Protocol):
     """Where a row of a damaged session was found."""
@@ -101,6 +121,10 @@ class DamagedRows(Protocol):
     @property
     def ref(self) -> SessionRef | None:
         """The session's name by where it lies; None if that does not tell."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its end is missing, by what is left of it."""
 
     def places(self) -> Iterator[tuple[str, Row, RowPlace]]:
         """The table, the first three columns and the place of every row: of one that there is more than once, the newest first."""

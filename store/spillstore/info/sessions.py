@@ -169,7 +169,11 @@ class SalvageReport:
         session: the id of the new session.
         project: its project, or None.
         known: whether the session's own row was whole.
+        all_rows: likewise, and no artifact's row is known to be missing. With a digest key, the session's sum over them tells
+            that, and whether one is older; without, only whether the end of the file is gone.
         artifacts: every artifact of which anything was found.
+        lost: ids of artifacts of which nothing was found, while the audit log says that they were made, and not that they were
+            deleted.
         events: rows of the audit log that were got.
         nameless: chunks that belong to no artifact whose id is known, and were left.
     """
@@ -177,14 +181,17 @@ class SalvageReport:
     session: str
     project: str | None
     known: bool
+    all_rows: bool
     artifacts: tuple[SalvagedArtifact, ...]
+    lost: tuple[str, ...]
     events: int
     nameless: int
 
     @property
     def complete(self) -> bool:
         """Whether nothing is known to be missing."""
-        return self.known and not self.nameless and all(each.complete for each in self.artifacts)
+        is_all = self.known and self.all_rows and not (self.nameless or self.lost)
+        return is_all and all(each.complete for each in self.artifacts)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-    from spillstore.engine.base import Remains, SessionBackend
+    from spillstore.engine.base import Remains, SessionBackend, SessionImport
     from spillstore.engine.rows import Snapshot
     from spillstore.ingest.ingest import Ingest
     from spillstore.ingest.pipeline import Pipeline
@@ -270,15 +270,19 @@ class SessionCore:
         # With a digest key, who can read the file can still not sign.
         return keyed_digest(self.row.digest_algorithm.key or self.row.uid.encode("ascii"), data)
 
-    def delete_session(self, *, force: bool, unused_since: float | None = None) -> Remains:
+    def delete_session(
+        self, *, force: bool, unused_since: float | None = None, successor: SessionImport | None = None
+    ) -> Remains:
         """Tombstone, then rename out of sight; returns what is left of it.
 
         Args:
             force: delete it even though others have it open.
             unused_since: only if nothing was done with it after this time.
+            successor: a session that takes its place in one step, where nothing is forced.
 
         Raises:
             SessionBusyError: somebody alive holds it, or an artifact is being written here, unless forced; or it was used.
+            SessionDeletedError, UnsupportedError: of ``SessionImport.replace``.
         """
         ingest = self.ingest
         with translated("deleting the session"):  # an import opens files
@@ -286,7 +290,10 @@ class SessionCore:
 
         with self._commit:
             deletion = SessionDeletion(self.store, self.record, self.settings, ingest)
-            remains = deletion.delete(force=force, unused_since=unused_since)
+            if successor is None:
+                remains = deletion.delete(force=force, unused_since=unused_since)
+            else:
+                remains = deletion.replace(successor)
             self.audit.emit("delete_session", {})
             self._unusable = error = SessionDeletedError(f"session {self.row.session_id!r} was deleted")
         for pipeline in ingest.queue.stop(forget=True):

@@ -1,4 +1,4 @@
-"""A session is deleted: a tombstone under the write lock, then a rename out of sight."""
+"""A session is deleted: a tombstone under the write lock, then a rename out of sight; or another one takes its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spillstore.audit.event_buffer import Entry
 from spillstore.exceptions import SessionBusyError
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Remains, SessionBackend
+    from spillstore.engine.base import Remains, SessionBackend, SessionImport
     from spillstore.engine.rows import Transaction
     from spillstore.ingest.ingest import Ingest
     from spillstore.ingest.session_record import SessionRecord
@@ -41,6 +41,18 @@ class SessionDeletion:
             if self._settings.audit_keep:
                 self._archive_events(tx, entries)
         return self._store.remove(row.uid)
+
+    def replace(self, new: SessionImport) -> Remains:
+        """Let a session that is complete take its place, in one step, unless somebody holds it; returns what is left of it."""
+
+        def prepare(tx: Transaction) -> None:
+            self._refuse_busy(tx)
+            self._record.read(tx)
+            if self._settings.audit_keep:
+                self._archive_events(tx, entries)
+
+        with self._ingest.audit.drained() as entries:
+            return new.replace(self._store, prepare)
 
     def _refuse_busy(self, tx: Transaction) -> None:
         others = self._store.others(tx)

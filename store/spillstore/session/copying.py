@@ -10,6 +10,7 @@ Chunks of an artifact that is marked as deleted stay behind; its row goes along,
 
 from __future__ import annotations
 
+import contextlib
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,10 +21,12 @@ from spillstore.exceptions import (
     DigestKeyError,
     IntegrityError,
     SessionBusyError,
+    SessionDeletedError,
     SessionExistsError,
     SessionNotFoundError,
     SessionQuotaError,
     SpillstoreError,
+    UnsupportedError,
     UsageError,
 )
 from spillstore.format.digests import new_digest
@@ -58,6 +61,7 @@ class CopyTarget(NamedTuple):
         settings: its settings.
         key: its digest key, or None.
         before_make: makes room for so many bytes, or raises that there is none.
+        pool: opens its sessions.
         delete: deletes a session of it, by its id and its project.
     """
 
@@ -65,6 +69,7 @@ class CopyTarget(NamedTuple):
     settings: Settings
     key: bytes | None
     before_make: Callable[[int], None]
+    pool: SessionPool
     delete: Callable[[str, str | None], None]
 
 
@@ -163,18 +168,33 @@ class SessionCopy:
             except SessionExistsError:
                 if not self._replace:
                     raise
-                self._delete()
             else:
+                return
+            if self._replaced(new):
                 return
         raise SessionBusyError(
             f"session {self._ref.session_id!r} of {self._target.backend.name} is made anew all the time; try again later"
         )
 
-    def _delete(self) -> None:
+    def _replaced(self, new: SessionImport) -> bool:
+        """Let it take the place of the session that is there, in one step; False if that is gone, and ``commit`` is next."""
+        target = self._target
         try:
-            self._target.delete(*self._ref)
-        except SessionNotFoundError:
-            return  # somebody else has
+            core = target.pool.acquire(self._ref, read_only=False, before_make=None)
+            try:
+                remains = core.delete_session(force=False, successor=new)
+            finally:
+                release(core)
+        except (SessionNotFoundError, SessionDeletedError):
+            return False  # somebody else has deleted it
+        except UnsupportedError:  # where two names cannot be exchanged, there is neither for a moment
+            with contextlib.suppress(SessionNotFoundError):
+                target.delete(*self._ref)
+            return False
+        core.abandon()
+        remains.free()
+        target.backend.forget_size()
+        return True
 
 
 class _Filling:

@@ -228,30 +228,34 @@ class SalvagedArtifact:
             before = run.last
         end = record.chunks if self.is_known else (0 if before is None else before.seq + 1)
         first = 0 if before is None else before.seq + 1
-        if hole is not None and first == hole.first_seq:
-            first = hole.last_seq
-        if first < end:
-            line = 1 if before is None else line_after(before)
-            lines = record.view_lines(COMBINED)
-            start = first * size
-            out.append(infos.MissingRange(start=start, end=record.size, first_line=line, last_line=lines))
+        line = 1 if before is None else line_after(before)
+        lines = record.view_lines(COMBINED)
+        out += [
+            infos.MissingRange(
+                start=low * size, end=min(high * size, record.size), first_line=line, last_line=lines
+            )
+            for low, high in _without(hole, first, end)
+        ]
         return out
 
     def _gap(
         self, before: ChunkRow | None, after: ChunkRow, hole: Hole | None, size: int
     ) -> list[MissingRange]:
         first, end = (0 if before is None else before.seq + 1), after.seq
-        if hole is not None and first <= hole.first_seq and hole.last_seq <= end:
-            pieces = [(first, hole.first_seq), (hole.last_seq, end)]
-        else:
-            pieces = [(first, end)]
         line = 1 if before is None else line_after(before)
         last = starts(after)[0] + (0 if after.line_flags & COMBINED.bit else 1)
         return [
             infos.MissingRange(start=low * size, end=high * size, first_line=line, last_line=max(line, last))
-            for low, high in pieces
-            if low < high
+            for low, high in _without(hole, first, end)
         ]
+
+
+def _without(hole: Hole | None, first: int, end: int) -> list[tuple[int, int]]:
+    """Chunks from one to another, but those that were dropped before, which are not missing."""
+    pieces = [(first, end)]
+    if hole is not None and first <= hole.first_seq and hole.last_seq <= end:
+        pieces = [(first, hole.first_seq), (hole.last_seq, end)]
+    return [(low, high) for low, high in pieces if low < high]
 
 
 def _hole(head: Run | None, tail: Run) -> Hole:

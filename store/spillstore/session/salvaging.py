@@ -8,7 +8,6 @@ is lost, its chunks are tried with every text in the file that looks like an art
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
 from pathlib import Path
@@ -27,23 +26,21 @@ from spillstore.exceptions import (
 from spillstore.format import chunk_codec
 from spillstore.format.chunk_codec import MAX_CHUNK, ChunkRow
 from spillstore.format.digests import Algorithm, stored_algorithm
-from spillstore.format.rollback_guard import changed_sum, new_sum
+from spillstore.format.rollback_guard import changed_sum, check_sum, new_sum
 from spillstore.model.ids import UID, check_id
 from spillstore.model.records import SessionRow
 from spillstore.model.validation import is_count, read_artifact_row, read_session_row
-from spillstore.session.copying import check_event
 from spillstore.session.salvaged_artifact import SalvagedArtifact, made_up
+from spillstore.session.salvaged_events import SalvagedEvents
 
 if TYPE_CHECKING:
-    from spillstore.engine.base import Backend, DamagedRows, RowPlace, SessionImport
-    from spillstore.engine.rows import Row
+    from spillstore.engine.base import Backend, DamagedRows, RowPlace
     from spillstore.info import SalvageReport
     from spillstore.model.clock import Clock
     from spillstore.model.records import ArtifactRow
     from spillstore.session.salvaged_part import Part
     from spillstore.settings import Settings
 
-_ROWS: Final = 100  # of events, that are written at once
 _CHUNK_COLUMNS: Final = len(ChunkRow._fields)
 
 
@@ -98,6 +95,8 @@ class Salvage:
         )  # of the session, of artifacts, of events: their places
         self._chunks: dict[int, dict[int, list[RowPlace]]] = defaultdict(lambda: defaultdict(list))
         self._nameless = 0
+        self._digests: list[bytes] = []  # of the rows of artifacts
+        self._deleted: set[str] = set()  # artifacts that were marked so
 
     def into(self, target: Backend) -> SalvageReport:
         """Read all, and store it there."""
@@ -123,14 +122,17 @@ class Salvage:
                 for batch in part.chunks():
                     new.add_chunks(record.artifact_key, batch)
             told = [_told(each, record, parts) for each, record in zip(artifacts, records, strict=True)]
-            events = self._add_events(new, told)
+            events = SalvagedEvents(self._found, self._rows["event"])
+            events.add(new, told, int(self._clock.time() * 1e6))
             new.commit()
         return infos.SalvageReport(
             session=row.session_id,
             project=row.project_id,
             known=session.is_known,
+            all_rows=session.is_known and self._are_all_rows(session.row),
             artifacts=tuple(told),
-            events=events,
+            lost=tuple(events.lost({each.id for each in told} | self._deleted)),
+            events=len(events),
             nameless=self._nameless,
         )
 
@@ -224,6 +226,16 @@ class Salvage:
         except (IntegrityError, TypeError):
             return None
 
+    def _are_all_rows(self, session: SessionRow) -> bool:
+        """Whether no row of an artifact is missing or old: by the session's sum over them, or, without a key, by the file's end."""
+        if self._key is None:
+            return not self._found.is_cut
+        try:
+            check_sum(session.digest_algorithm, session.artifacts_sum, self._digests)
+        except IntegrityError:
+            return False
+        return True
+
     def _artifacts(self, algorithm: Algorithm) -> list[SalvagedArtifact]:
         """All artifacts of which there is anything, in the order of their keys."""
         known: dict[int, ArtifactRow] = {}
@@ -231,6 +243,8 @@ class Salvage:
             record = self._artifact_row(place, algorithm)
             if record is not None and not place.is_free:
                 known.setdefault(record.artifact_key, record)
+        self._digests = [record.digest for record in known.values()]
+        self._deleted = {record.artifact_id for record in known.values() if record.state == "deleted"}
         used = {record.artifact_id for record in known.values()}
         artifacts = [
             SalvagedArtifact(self._found, algorithm, record, self._chunks.get(key, {}))
@@ -274,34 +288,6 @@ class Salvage:
             return (row.stdout_start + row.stderr_start) // row.seq
         return row.size if len(places) > 1 else MAX_CHUNK
 
-    # --- events -------------------------------------------------------------------------------------------
-
-    def _add_events(self, new: SessionImport, told: list[infos.SalvagedArtifact]) -> int:
-        found: dict[int, Row] = {}
-        for place in self._rows["event"]:
-            values = self._found.row(place)
-            if values is None or place.is_free or values[1] in found:
-                continue
-            try:
-                check_event(values[1:])
-            except IntegrityError:
-                continue
-            found[values[1]] = values[1:]
-        ordered = sorted(found)
-        for at in range(0, len(ordered), _ROWS):
-            new.add_events([found[key] for key in ordered[at : at + _ROWS]])
-        now, after = int(self._clock.time() * 1e6), max(ordered, default=0)
-        of = [each for each in told if not each.complete]
-        for number, each in enumerate(of, 1):
-            detail = {
-                "missing": _ranges(each),
-                "parts": {part.id: [part.range.start, part.range.end] for part in each.parts},
-            }
-            new.add_events(
-                [(after + number, now, "salvage", each.id, "library", None, json.dumps(detail), None)]
-            )
-        return len(ordered)
-
 
 def _told(
     artifact: SalvagedArtifact, record: ArtifactRow, parts: list[tuple[SalvagedArtifact, Part]]
@@ -317,10 +303,6 @@ def _told(
         missing=tuple(artifact.missing()),
         parts=own,
     )
-
-
-def _ranges(each: infos.SalvagedArtifact) -> list[list[int]]:
-    return [[gap.start, gap.end, gap.first_line, gap.last_line] for gap in each.missing]
 
 
 def _holds(row: ChunkRow, name: str, newline: str, algorithm: Algorithm) -> bool:

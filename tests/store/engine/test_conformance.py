@@ -554,6 +554,78 @@ def test_what_is_being_imported_is_no_leftover(backend):
     assert backend.exists(REF)
 
 
+def test_an_import_replaces_a_session_in_one_step(made):
+    """Who has the old one open finds it gone; its rows were to be seen until then, and nothing of it is left."""
+    old, reader = claimed(made), made.open(REF, read_only=True)
+    with old.using, old.transaction("a test") as tx:
+        tx.insert_artifact(artifact(1))
+    seen = []
+    with made.importing(REF, SESSION._replace(uid="1" * 32).sealed()) as new:
+        new.add_artifacts([artifact(2)])
+        with pytest.raises(SessionExistsError):
+            new.commit()
+        with old.using:
+            remains = new.replace(old, lambda rows: seen.append(list(rows.artifacts_after(-1, 9))))
+    assert [[artifact(1)]] == seen
+    assert not old.still_there()
+    for each in (old, reader):
+        with each.using:
+            each.close()
+    remains.free()
+    [found] = made.sessions(None)
+    assert ("chat", "web", False) == (found.id, found.project, found.live)
+    session = made.open(REF, read_only=False)
+    with session.using, session.transaction("a test") as rows:
+        assert ("1" * 32, [artifact(2)]) == (rows.session_row()[2], list(rows.artifacts_after(-1, 9)))
+    assert session.still_there()
+    assert [] == session.others()
+    with session.using:
+        session.close()
+    assert (0, 0, ()) == made.remove_leftovers(2e9, dry_run=False)
+
+
+def test_what_is_refused_before_the_last_step_replaces_nothing(made):
+    """The old session stays, with what it had, and can be written to."""
+    old = claimed(made)
+
+    def refuse(rows):
+        raise ZeroDivisionError
+
+    with (
+        old.using,
+        pytest.raises(ZeroDivisionError),
+        made.importing(REF, SESSION._replace(uid="1" * 32).sealed()) as new,
+    ):
+        new.add_artifacts([artifact(2)])
+        new.replace(old, refuse)
+    assert old.still_there()
+    with old.using, old.transaction("a test") as tx:
+        assert tuple(SESSION.sealed()) == tx.session_row()
+        tx.insert_artifact(artifact(1))
+    with old.using:
+        old.close()
+    assert (0, 0, ()) == made.remove_leftovers(2e9, dry_run=False)
+
+
+def test_what_is_gone_is_not_replaced(made):
+    """A session that was deleted meanwhile: the import can be committed instead, also where another was made and deleted since."""
+    old = claimed(made)
+    with made.importing(REF, SESSION._replace(uid="1" * 32).sealed()) as new:
+        new.add_artifacts([artifact(2)])
+        with old.using:
+            old.remove(SESSION.uid).free()
+        with old.using, pytest.raises(SessionDeletedError):
+            new.replace(old, lambda rows: None)
+        with old.using:
+            old.close()
+        new.commit()
+    session = made.open(REF, read_only=True)
+    with session.reader() as rows:
+        assert [artifact(2)] == rows.artifacts_after(-1, 9)
+    with session.using:
+        session.close()
+
+
 def claimed(made):
     """The session, open and claimed."""
     session = made.open(REF, read_only=False)

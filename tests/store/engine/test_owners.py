@@ -15,7 +15,9 @@ from support import NO_FLOORS, wait_until
 from spillstore import Store
 from spillstore.engine.base import SessionRef
 from spillstore.engine.sqlite import owner_locks
-from spillstore.exceptions import StorageError
+from spillstore.engine.sqlite.connection import FileLock
+from spillstore.engine.sqlite.folders import project_of
+from spillstore.exceptions import LockedError, StorageError
 
 
 def run_python(script, *arguments, **options):
@@ -379,3 +381,75 @@ def test_an_owner_s_file_says_when_the_machine_was_started(tmp_path):
         assert expected == json.loads(said)
     finally:
         owner.release()
+
+
+# --- folders whose names are exchanged ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(tmp_path):
+    """The folder of a session, and a function that exchanges its name with that of another one, where that can be done."""
+    for root in ("root", "beside"):
+        Store(tmp_path / root, **NO_FLOORS).session("s").close()
+    project = tmp_path / "root" / "_"
+    (tmp_path / "beside" / "_" / "s").rename(project / "other")
+
+    def exchange():
+        with project_of(project / "s") as folder:
+            try:
+                folder.exchange("s", "other")
+            except OSError as error:
+                if error.errno in {errno.EINVAL, errno.ENOSYS}:
+                    pytest.skip("names cannot be exchanged here")
+                raise
+
+    return project / "s", exchange
+
+
+def test_the_lock_of_a_folder_that_was_exchanged_meanwhile_is_not_enough(two):
+    """Who has waited for the lock of the old one takes that of the new one, which others see."""
+    folder, exchange = two
+    first, second, third = (FileLock(folder / "session.db") for _ in range(3))
+    first.acquire(5)
+    with pytest.raises(LockedError):
+        second.acquire(0)  # it has the old folder open
+    exchange()
+    first.release()
+    second.acquire(5)
+    with pytest.raises(LockedError):
+        third.acquire(0)
+    second.release()
+    third.acquire(0)
+    third.release()
+    for each in (first, second, third):
+        each.close()
+
+
+def test_a_claim_in_a_folder_that_was_exchanged_is_none(two):
+    """Nobody would find it in the other one: whoever has claimed the old folder does not have the new one open."""
+    folder, exchange = two
+    owner = owner_locks.Owner(folder)
+    assert owner.in_place()
+    exchange()
+    assert not owner.in_place()
+    owner.moved(folder.with_name("other"))
+    assert owner.in_place()
+    owner.release()
+    assert not owner.in_place()
+
+
+def test_who_claims_one_folder_and_opens_the_file_of_another_begins_anew(two, monkeypatch):
+    """An exchange between the two is noticed, and the session that is there then is opened and claimed."""
+    folder, exchange = two
+    claim = owner_locks.Owner.__init__
+    exchanges = iter([exchange])
+
+    def claimed(self, *arguments):
+        claim(self, *arguments)
+        for each in exchanges:
+            each()
+
+    monkeypatch.setattr(owner_locks.Owner, "__init__", claimed)
+    with Store(folder.parents[1], **NO_FLOORS).session("s", create=False) as session:
+        session.put(b"x")
+        assert owner_locks.live_owners(folder)

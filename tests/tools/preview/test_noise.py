@@ -110,7 +110,7 @@ def test_the_end_begins_near_its_failure():
     text = preview([*lines, "FAILED: the harbour is closed", "see you tomorrow"], ended_well=False)
     _, _, end = text.rpartition(" ...]\n")
     assert end.endswith("FAILED: the harbour is closed\nsee you tomorrow\n")
-    assert end.count("went to sea") == 30
+    assert end.count("went to sea") == 20
 
 
 def test_a_run_that_went_well_and_printed_errors():
@@ -183,6 +183,33 @@ def test_conflicts_in_other_languages():
         assert score(line) == 0
 
 
+def test_the_beginning_ends_where_lines_are_left_out():
+    """Behind twenty lines and a marker nothing more of the beginning is shown, but what reports a failure."""
+    lines = [f"{word} and {other} went to sea" for word in WORDS[:3] for other in WORDS[:7]]
+    rows = [f"PASS test/part{n}.js" for n in range(12)]
+    text = preview([*lines, *rows, "the harbour opens", *[f"PASS test/more{n}.js" for n in range(900)]])
+    assert text.count("went to sea") == len(lines)
+    assert "\nthe harbour opens" not in text
+
+
+def test_rare_lines_beside_failures():
+    """Beside what failed at most three rare lines are shown, each alone."""
+    lines = [f"copied part{n} of the list" for n in range(900)]
+    lines[450] = "src/gate.c:12:5: error: no member named mass"
+    for number, word in zip((100, 250, 600, 700, 800), WORDS, strict=False):
+        lines[number] = f"{word} stands alone"
+    text = preview(lines, ended_well=False)
+    assert text.count("stands alone") == 3
+    assert "\n101: " + lines[100] + "\n[..." in text
+
+
+def test_source_code_that_is_shown_is_no_failure():
+    """A directive of a preprocessor, and a check that looks for something and finds that it is not there."""
+    for line in ('#  error "A C++ compiler has been selected"', "-- Looking for strlcpy - not found"):
+        assert score(line) == 0
+    assert score('part.c:3:2: error: #error "no such target"') > 0
+
+
 def test_a_line_that_does_not_explain_itself():
     """Around the first line that matters more is shown where it names no place, and less where it says all."""
     crew = [f"{word} and {other} have lifted" for word in WORDS for other in WORDS] * 5
@@ -190,4 +217,4 @@ def test_a_line_that_does_not_explain_itself():
     for line in ("something went wrong, 3 failed", "src/gate.c:12:5: error: no member named mass"):
         text = preview([*crew, line, *crew], ended_well=False)
         shown.append(sum(": " in each and each.endswith("lifted") for each in text.splitlines()))
-    assert shown == [18, 14]
+    assert shown == [13, 10]

@@ -139,17 +139,17 @@ def test_repeats_in_excerpts():
     data = (
         dull(500)
         + b"beginning\n"
-        + b"doing the same again\n" * 6
+        + b"doing the same again\n" * 5
         + b"ERROR: it broke\n"
-        + b"and so did this\n" * 6
+        + b"and so did this\n" * 5
         + b"ending\n"
         + dull(500)
     )
     text = preview(data, limit=1500)
     assert (
-        "502: doing the same again\n  [the same 5 more times, lines 503-507]\n508: ERROR: it broke\n" in text
+        "502: doing the same again\n  [the same 4 more times, lines 503-506]\n507: ERROR: it broke\n" in text
     )
-    assert "509: and so did this\n  [the same 5 more times, lines 510-514]\n515: ending\n" in text
+    assert "508: and so did this\n  [the same 4 more times, lines 509-512]\n513: ending\n" in text
 
 
 def test_repeats_of_what_matters():

@@ -123,9 +123,10 @@ def test_binary_content_that_cannot_be_stored():
 @pytest.mark.parametrize("count", [2, 5000])
 def test_utf_16(session, count):
     """Decoded where shown, exact where stored."""
-    data = ("wide wörld\n" * count).encode("utf-16")
+    data = "".join(f"wide wörld {number}\n" for number in range(count)).encode("utf-16")
     spill, rendered = spilled(session, "default", [(data, "stdout")])
-    assert "wide wörld\nwide wörld\n" in rendered.text
+    assert "wide wörld 0\nwide wörld 1\n" in rendered.text
+    assert f"wide wörld {count - 1}\n" in rendered.text
     assert data == spill.artifact.read_bytes(0, 10**6)
     assert len(rendered.text) <= LIMIT
     assert rendered == render(spill.artifact, profile("default"))

@@ -195,7 +195,8 @@ def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> l
         footer = _footer(facts, named=True)
     if limit - len(notice) - len(call) - len(footer) < _LEAST_ROOM:
         notice = call = footer = ""
-    gap = summarised(overview, facts, kind, limit - len(notice) - len(call) - len(footer) - 1)
+    room = limit - len(notice) - len(call) - len(footer) - 1
+    gap = summarised(overview, facts, kind, room, ended_well=_ended_well(facts))
     return [Note(notice), gap, on_own_line([gap], call + footer)]
 
 

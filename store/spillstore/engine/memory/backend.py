@@ -24,7 +24,7 @@ from spillstore.model.records import SessionRow
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spillstore.engine.base import DamagedRows
+    from spillstore.engine.base import DamagedRows, SessionBackend
     from spillstore.engine.rows import EventFilter, Snapshot, Transaction
     from spillstore.info import Event, Page, SessionInfo
     from spillstore.model.clock import Clock
@@ -159,6 +159,10 @@ class MemorySession:
         self._store.forget(self._held)
         return MemoryRemains(self._held)
 
+    def give_way(self, new: _Held) -> MemoryRemains | None:
+        """Let another session have its name; None if it does not have it any more."""
+        return MemoryRemains(self._held) if self._store.exchange(self._held, new) else None
+
     def committed(self, stored: int, batches: int) -> bool:  # noqa: ARG002  # nothing waits
         """No upkeep is needed."""
         return False
@@ -204,15 +208,15 @@ class MemoryRemains:
     """``Remains`` of a session that was deleted."""
 
     def __init__(self, held: _Held) -> None:
-        self._held = held
+        self._held: _Held | None = held
 
     def size(self) -> int:
         """The size of rows that a reader may still hold."""
-        return MemoryRows(self._held.state).used()
+        return 0 if self._held is None else MemoryRows(self._held.state).used()
 
     def free(self) -> int:
-        """Let go of them."""
-        freed, self._held.state = self.size(), EMPTY
+        """Let go of them; who has the session open still sees what it had."""
+        freed, self._held = self.size(), None
         return freed
 
 
@@ -269,12 +273,20 @@ class MemoryBackend:
         """Fill a state that nobody sees."""
 
         def put(state: State) -> bool:
-            held = _Held(f"{self._name}/{ref.session_id}", row)
-            held.state, held.used = state, self.now()
+            held = self._held(ref, row, state)
             with self._guard:
                 return self._sessions.setdefault(ref, held) is held
 
-        return contextlib.nullcontext(MemoryImport(row, put))
+        def put_instead(state: State, old: SessionBackend) -> MemoryRemains | None:
+            assert isinstance(old, MemorySession), "it is one of this engine"
+            return old.give_way(self._held(ref, row, state))
+
+        return contextlib.nullcontext(MemoryImport(row, put, put_instead))
+
+    def _held(self, ref: SessionRef, row: SessionRow, state: State) -> _Held:
+        held = _Held(f"{self._name}/{ref.session_id}", row)
+        held.state, held.used = state, self.now()
+        return held
 
     @contextlib.contextmanager
     def opening(self, ref: SessionRef) -> Iterator[None]:
@@ -331,6 +343,14 @@ class MemoryBackend:
         with self._guard:
             held.gone = True
             self._sessions = {ref: each for ref, each in self._sessions.items() if each is not held}
+
+    def exchange(self, held: _Held, new: _Held) -> bool:
+        """A session takes the place of another one; False if that is gone."""
+        with self._guard:
+            is_there = any(each is held for each in self._sessions.values())
+            held.gone = True
+            self._sessions = {ref: new if each is held else each for ref, each in self._sessions.items()}
+            return is_there
 
     def damaged(self, ref: SessionRef) -> contextlib.AbstractContextManager[DamagedRows]:
         """Not here."""

@@ -10,7 +10,7 @@ from spillstore.engine.postgres.asking import Asking
 from spillstore.exceptions import SpillstoreError
 
 if TYPE_CHECKING:
-    from spillstore.engine.postgres.connections import Connections
+    from spillstore.engine.postgres.connections import Connections, Statement
 
 _FREEING: Final = "freeing what is left of a session"
 _STEP: Final = 512  # rows that are removed at once
@@ -19,18 +19,21 @@ _STEPS: Final = (control.DOOMED_CHUNKS, control.DOOMED_ARTIFACTS, control.DOOMED
 
 def doom(connections: Connections, name: str, session_key: int) -> None:
     """Take a session out of sight: one transaction of two round trips, whatever its size. Fine if somebody was first."""
-    values: dict[str, Any] = {"session_key": session_key, "name": name}
+    lock: Statement = (control.PLACE_LOCK, {"session_key": session_key})
     with Asking(connections, "deleting the session") as server:
-        server.run(
-            (control.BEGIN, {}),
-            (control.PLACE_LOCK, values),
-            (control.PLACE_DOOM, values),
-            (control.PLACE_DELETE, values),
-            (control.NAME_DELETE, values),
-            (control.CLAIMS_DELETE, values),
-            (control.SESSION_ROW_DELETE, values),
-            (control.COMMIT, {}),
-        )
+        server.run((control.BEGIN, {}), lock, *dooming(name, session_key), (control.COMMIT, {}))
+
+
+def dooming(name: str, session_key: int) -> list[Statement]:
+    """What takes a session out of sight, in a transaction that has its lock."""
+    values: dict[str, Any] = {"session_key": session_key, "name": name}
+    return [
+        (control.PLACE_DOOM, values),
+        (control.PLACE_DELETE, values),
+        (control.NAME_DELETE, values),
+        (control.CLAIMS_DELETE, values),
+        (control.SESSION_ROW_DELETE, values),
+    ]
 
 
 class DoomedRows:

@@ -1,7 +1,8 @@
 """A session of a server that is filled before it is there: ``SessionImport`` of ``engine.base``.
 
 Its rows are written under a key of their own, to which no name leads, in one transaction; the name comes last. So nobody
-waits for it, two fill sessions of one name beside each other, and of a process that dies the server keeps nothing.
+waits for it, two fill sessions of one name beside each other, and of a process that dies the server keeps nothing. Where it
+replaces a session, that one loses the name in the same transaction.
 """
 
 from __future__ import annotations
@@ -19,17 +20,24 @@ from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.connections import lost
 from spillstore.engine.postgres.errors import AlreadyThereError, is_unclear
 from spillstore.engine.postgres.locking import copy_chunks, limits
-from spillstore.engine.postgres.session import new_key
+from spillstore.engine.postgres.session import ServerSession, new_key
 from spillstore.engine.rows import EVENT_FIELDS
-from spillstore.exceptions import ForkError, SessionExistsError, SpillstoreError, UnsupportedError
+from spillstore.exceptions import (
+    ForkError,
+    SessionExistsError,
+    SpillstoreError,
+    UnsupportedError,
+)
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from spillstore.engine.base import SessionBackend
     from spillstore.engine.postgres.connections import Connection, Connections, Statement
-    from spillstore.engine.rows import Row
+    from spillstore.engine.postgres.deletion import DoomedRows
+    from spillstore.engine.rows import Row, Transaction
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
@@ -136,14 +144,32 @@ class ServerImport:
     def commit(self) -> None:
         """Give the session its name, which fails if another one has it."""
         self._send_chunks()
-        values = self._values()
         try:
-            self._run((_SAVEPOINT, {}), (control.NAME_INSERT, values))
+            self._run((_SAVEPOINT, {}), (control.NAME_INSERT, self._values()))
         except AlreadyThereError:
             self._run((_BACK, {}))
             raise SessionExistsError(
                 f"session {self._row.session_id!r} is there already: {self._shown}"
             ) from None
+        self._finish()
+
+    def replace(self, old: SessionBackend, prepare: Callable[[Transaction], None]) -> DoomedRows:
+        """Give the session the name that another one has had until then."""
+        assert isinstance(old, ServerSession), "it is one of this engine"
+        self._send_chunks()
+        self._run((_SAVEPOINT, {}))
+        try:
+            dooming = old.replaced(self._open, _DOING, prepare)
+            self._run(*dooming, (control.NAME_INSERT, self._values()))
+            self._finish()
+        except BaseException:
+            with contextlib.suppress(SpillstoreError):  # a connection that is lost has no locks
+                self._run((_BACK, {}))  # who closes the old session waits for those on it
+            raise
+        return old.gone()
+
+    def _finish(self) -> None:
+        """Commit: the session has its name."""
         place = {"session_key": self._key, "token": os.urandom(16), "added": self._used}
         self._run((control.PLACE_UPDATE, place))
         connection = self._open

@@ -303,13 +303,7 @@ class SessionLock:
     def _lock(self, *, resolving: bool) -> Found:
         """The first trip. While a COMMIT is looked for, nothing is claimed."""
         claim = self._claim
-        settings = limits(self._patience, self._durability)
-        first: list[Statement] = [(control.BEGIN, {}), (control.SET_LOCAL, settings)]
-        if self._connections.found.citus:
-            first += [(each, {}) for each in citus.limits(settings["lock_timeout"], settings["durable"])]
-        if self._open.raw.info.server_version >= _KNOWS_LONGEST:
-            longest = f"{self._patience + STATEMENT_TIMEOUT:g}s"
-            first.append((control.SET_LONGEST, {"longest": longest}))
+        first = self._opening()
         statements: list[Statement] = [
             (control.PLACE_LOCK, self._key),
             (_sql.SESSION_GET, self._key),
@@ -339,6 +333,17 @@ class SessionLock:
         elif claim is not None:
             claimed = more[0].fetchone()
         return Found(version, token, stored, SessionRow(*row), newest_event, claimed, unfinished)
+
+    def _opening(self) -> list[Statement]:
+        """What begins the transaction."""
+        settings = limits(self._patience, self._durability)
+        first: list[Statement] = [(control.BEGIN, {}), (control.SET_LOCAL, settings)]
+        if self._connections.found.citus:
+            first += [(each, {}) for each in citus.limits(settings["lock_timeout"], settings["durable"])]
+        if self._open.raw.info.server_version >= _KNOWS_LONGEST:
+            longest = f"{self._patience + STATEMENT_TIMEOUT:g}s"
+            first.append((control.SET_LONGEST, {"longest": longest}))
+        return first
 
     def _check(self, found: Found) -> None:
         """Refuse what may not be written to, and what has changed since it was locked first."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from spillstore.engine.postgres import archive, control
 from spillstore.engine.postgres.asking import Asking
 from spillstore.engine.postgres.claims import about_us, new_owner
-from spillstore.engine.postgres.deletion import DoomedRows, doom
+from spillstore.engine.postgres.deletion import DoomedRows, doom, dooming
 from spillstore.engine.postgres.locking import Claim
+from spillstore.engine.postgres.replacing import JoinedTransaction
 from spillstore.engine.postgres.rows import AnsweredRows, ServerRows
 from spillstore.engine.postgres.transactions import ServerTransaction
 from spillstore.exceptions import SpillstoreError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from spillstore.engine.base import SessionRef
     from spillstore.engine.postgres.claims import Heartbeat
-    from spillstore.engine.postgres.connections import Connections
+    from spillstore.engine.postgres.connections import Connection, Connections, Statement
     from spillstore.engine.rows import Row, Snapshot, Transaction
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
@@ -171,6 +172,19 @@ class ServerSession:
     def remove(self, uid: str) -> DoomedRows:
         """Take the session's name away; its rows are freed later."""
         doom(self._connections, name_of(self._ref), self._key)
+        return self.gone()
+
+    def replaced(
+        self, connection: Connection, doing: str, prepare: Callable[[Transaction], None]
+    ) -> list[Statement]:
+        """Lock it in the transaction of another session that takes its name; returns what is to be done in that at its end."""
+        rows = JoinedTransaction(self._connections, connection, self._key, self._claim, self._settings, doing)
+        with rows:
+            prepare(rows)
+        return dooming(name_of(self._ref), self._key)
+
+    def gone(self) -> DoomedRows:
+        """It has no name any more."""
         if self._claim is not None:
             self._heartbeat.remove(self._key, self._claim)
             self._claim.lost = True

@@ -131,6 +131,7 @@ class FolderBackend:
                 check_owner(folder, session.status, within)
                 check_private(folder, session.status)
                 status = session.stat(DATABASE)
+                replaced = status is None and not project.leads_to(folder.name, session)
                 if status is not None:
                     if not stat.S_ISREG(status.st_mode):
                         raise UnsafeRootError(f"{database} is no regular file")
@@ -141,6 +142,8 @@ class FolderBackend:
         except OSError as error:
             part = self._root if str(error.filename) == str(self._root) else folder
             raise StorageError(f"{part} cannot be used: {error.strerror}") from error
+        if replaced:  # what was opened is gone, and another one has its name
+            return self.exists(ref, repair=repair)
         if repair and (status is None or not status.st_size):
             return self.set_aside(ref, failed=False) is None and status is not None
         return status is not None
@@ -380,7 +383,7 @@ def _session_info(project: Folder, name: str) -> SessionInfo | None:
         # Whoever closes a session takes its journal along.
         found = {each: status for each in session.names() if (status := session.stat(each)) is not None}
         if DATABASE not in found:
-            return None
+            return None if project.leads_to(name, session) else _session_info(project, name)
         return infos.SessionInfo(
             id=session_id,
             project=project_id,

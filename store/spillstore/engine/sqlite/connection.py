@@ -57,6 +57,7 @@ class FileLock:
         self._database = str(database)
         self._guard = threading.Lock()  # protects what follows
         self._folder: int | None = None  # a descriptor
+        self._is_found = False  # whether that was the session's folder when the lock was had first
         self._holders = 0
         self._works = True  # False where the file system has no such locks
         self._anchors: list[int] = []  # descriptors
@@ -86,9 +87,11 @@ class FileLock:
                 )
 
     def _take(self) -> bool:
+        folder = os.path.dirname(self._database)  # noqa: PTH120  # half the time
         if self._folder is None:
             flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._folder = os.open(os.path.dirname(self._database), flags)  # noqa: PTH120  # half the time
+            self._folder = os.open(folder, flags)
+            self._is_found = False
         try:
             fcntl.flock(self._folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -97,7 +100,18 @@ class FileLock:
             if error.errno not in _NO_LOCKS:
                 raise
             self._works = False  # a file system on a network: there SQLite's locks have to do
-        return True
+            return True
+        if not self._is_found:
+            stale = self._folder
+            try:
+                status = os.fstat(stale)
+                self._is_found = _file_at(folder) in {None, (status.st_dev, status.st_ino)}
+            finally:
+                if not self._is_found:
+                    self._folder = None
+                    os.close(stale)
+        # Else another session has taken its place while this waited, and its writers know nothing of that lock.
+        return self._is_found or self._take()
 
     def release(self) -> None:
         """Give back what ``acquire`` took."""

@@ -165,6 +165,14 @@ class DamagedFile:
         held = max((number for view in self._views for number in view), default=0)
         return max(-(-os.fstat(self._file).st_size // self._size), min(held, 2**31))
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether its header says that it has more pages."""
+        header = self._page(0, 1)
+        held = max((number for view in self._views for number in view), default=0)
+        there = max(os.fstat(self._file).st_size // self._size, held)
+        return header.startswith(_MAGIC) and int.from_bytes(header[28:32], "big") > there
+
     # --- rows ---------------------------------------------------------------------------------------------
 
     def places(self) -> Iterator[tuple[str, Row, RowPlace]]:

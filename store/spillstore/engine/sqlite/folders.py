@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 _NO_LINK: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # What is only passed through need not be readable; macOS has no O_PATH.
 _THROUGH: Final = _NO_LINK | getattr(os, "O_PATH", os.O_RDONLY)
-_NOREPLACE: Final = 1  # renameat2(2): RENAME_NOREPLACE
+# renameat2(2): RENAME_NOREPLACE, RENAME_EXCHANGE
+_NOREPLACE: Final = 1
+_EXCHANGE: Final = 2
 _BLOCK: Final = 512  # st_blocks counts these, whatever the file system's blocks are
 
 
@@ -89,6 +91,11 @@ class Folder:
                 yield (entry.name for entry in entries)
         finally:
             os.close(descriptor)
+
+    def leads_to(self, name: str, folder: Folder) -> bool:
+        """Whether a name in it is that of a folder which was opened under it before, and not of another one by now."""
+        there, opened = self.stat(name), folder.status
+        return there is not None and (there.st_dev, there.st_ino) == (opened.st_dev, opened.st_ino)
 
     def stat(self, name: str) -> os.stat_result | None:
         """The ``stat`` result of an entry, without following a link; None if it is not there."""
@@ -160,13 +167,25 @@ class Folder:
             FileExistsError: something has it.
             OSError: it cannot be moved, or not so that nothing is replaced.
         """
+        self._rename2(name, to, new, _NOREPLACE)
+
+    def exchange(self, name: str, other: str) -> None:
+        """Exchange the names of two entries, in one step. Linux alone can, on most of its file systems.
+
+        Raises:
+            FileNotFoundError: one of them is not there.
+            OSError: they cannot be exchanged; EINVAL and ENOSYS if none can.
+        """
+        self._rename2(name, self, other, _EXCHANGE)
+
+    def _rename2(self, name: str, to: Folder, new: str, flags: int) -> None:
         import ctypes  # noqa: PLC0415  # Python has no such rename; few need one
 
         renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
         if renameat2 is None:
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         old, wanted = os.fsencode(name), os.fsencode(new)
-        if renameat2(self._descriptor, old, to._descriptor, wanted, _NOREPLACE):  # one class
+        if renameat2(self._descriptor, old, to._descriptor, wanted, flags):  # one class
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number), new)
 

@@ -1,6 +1,8 @@
 """A session's folder that is filled before it is there: ``SessionImport`` of ``engine.base``.
 
-It is filled under a hidden name and renamed when it is complete and synced, as a new session's folder is. Whoever fills it
+It is filled under a hidden name and renamed when it is complete and synced, as a new session's folder is. Where it replaces a
+session, the two folders exchange their names while this process alone can write to the old one; so each name leads to a whole
+session at every moment, and what is under the hidden one is what a process that died has left. Whoever fills it
 holds a claim in it (``owner_locks``), so a collection tells a copy that takes long from one whose process died. The file has a
 rollback journal in memory and is synced once: nobody will read what was not finished. Each batch is one transaction, and
 between two of them the connection can be closed for a fork.
@@ -11,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from spillstore.engine.errors import translated
@@ -20,20 +23,27 @@ from spillstore.engine.sqlite.folder_names import ID_FILE, folder_name, needs_id
 from spillstore.engine.sqlite.free_space import check_free_space
 from spillstore.engine.sqlite.leftovers import is_abandoned
 from spillstore.engine.sqlite.owner_locks import Owner
+from spillstore.engine.sqlite.session_file import SessionFile
 from spillstore.engine.sqlite.soft_delete import IMPORT_PREFIX
-from spillstore.exceptions import ForkError, SessionExistsError
+from spillstore.exceptions import ForkError, SessionDeletedError, SessionExistsError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from spillstore.engine.base import SessionRef
-    from spillstore.engine.rows import Row
+    from spillstore.engine.base import SessionBackend, SessionRef
+    from spillstore.engine.rows import Row, Transaction
     from spillstore.engine.sqlite.connection import Connection
     from spillstore.engine.sqlite.folders import Folder
+    from spillstore.engine.sqlite.soft_delete import Buried
     from spillstore.model.records import SessionRow
     from spillstore.settings import Settings
 
 _DOING: Final = "storing a copy"
+_NO_EXCHANGE: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
+
+
+class _ExchangedError(Exception):
+    """The names were exchanged: nothing that was written to the old session is to be kept."""
 
 
 @contextlib.contextmanager
@@ -51,9 +61,10 @@ def importing(
     with contextlib.ExitStack() as stack:
         with translated(_DOING):
             within = stack.enter_context(project)
-            for name in within.names():
-                if name.startswith(IMPORT_PREFIX) and is_abandoned(within, name):
-                    within.remove(name)
+            left = [name for name in within.names() if name.startswith(IMPORT_PREFIX)]
+            for name in filter(partial(is_abandoned, within), left):
+                within.sync()  # it may have been a session, before its name was exchanged
+                within.remove(name)
             new = FolderImport(within, ref, settings)
             stack.callback(new.close)
             new.begin(row)
@@ -133,8 +144,7 @@ class FolderImport:
         """Give the folder its name, which fails if something has it."""
         self._check_process()
         with translated(_DOING):
-            if not self._is_complete:
-                self._complete()
+            self._complete()
             name = folder_name(self._ref.session_id)
             try:
                 self._project.rename(self._hidden, name)
@@ -144,14 +154,58 @@ class FolderImport:
                 raise SessionExistsError(
                     f"session {self._ref.session_id!r} is there already: {self._project.path / name}"
                 ) from None
-            self._hidden = ""
-            assert self._owner is not None, "it was begun"
-            self._owner.moved(self._project.path / name)
-            self._release()
+            self._named(name)
             if self._settings.durability == "full":
                 self._project.sync()
 
+    def _named(self, name: str) -> None:
+        """The folder has its name."""
+        self._hidden = ""
+        assert self._owner is not None, "it was begun"
+        self._owner.moved(self._project.path / name)
+        self._release()
+
+    def replace(self, old: SessionBackend, prepare: Callable[[Transaction], None]) -> Buried:
+        """Exchange the names of the folder and of the old one's, while nobody can write to that.
+
+        Names are synced whatever the durability: what is replaced was safe.
+        """
+        assert isinstance(old, SessionFile), "it is one of this engine"
+        self._check_process()
+        with translated(_DOING):
+            self._complete()
+            hidden = self._hidden
+            with contextlib.suppress(_ExchangedError), old.transaction(_DOING) as rows:
+                if not wal_allowed(self._project.path.parent):  # a rollback journal is found by its path
+                    raise self._unsupported()
+                prepare(rows)
+                if not old.still_there():
+                    raise SessionDeletedError("the session was removed or exchanged by another program")
+                self._exchange()
+                raise _ExchangedError
+            remains = old.moved(self._project.path / hidden)
+            self._project.sync()
+        return remains
+
+    def _exchange(self) -> None:
+        name = folder_name(self._ref.session_id)
+        try:
+            with (
+                self._project.locked()
+            ):  # nobody takes the old one, which is about to be emptied, for a part of one
+                self._project.exchange(self._hidden, name)
+        except OSError as error:
+            if error.errno not in _NO_EXCHANGE:
+                raise
+            raise self._unsupported() from None
+        self._named(name)
+
+    def _unsupported(self) -> UnsupportedError:
+        return UnsupportedError(f"two names in {self._project.path} cannot be exchanged in one step")
+
     def _complete(self) -> None:
+        if self._is_complete:
+            return
         with fork_safety.using:
             self.close_connections()
         with self._project.folder(self._hidden) as inside:
@@ -162,8 +216,7 @@ class FolderImport:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
-            if self._settings.durability == "full":
-                inside.sync()
+            inside.sync()
         self._is_complete = True
 
     def close(self) -> None:

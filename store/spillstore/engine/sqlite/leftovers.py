@@ -54,8 +54,8 @@ def remove(
                 if not dry_run:
                     _clear_all(project)
                 names = project.names()
-                if not dry_run and any(each.startswith(DELETED_PREFIX) for each in names):
-                    project.sync()  # who renamed them may have died; see ``remove_trash``
+                if not dry_run and any(each.startswith((DELETED_PREFIX, IMPORT_PREFIX)) for each in names):
+                    project.sync()  # who renamed or exchanged them may have died; see ``remove_trash``
                 damaged += [str(project.path / each) for each in names if DAMAGED.fullmatch(each)]
                 for each in names:
                     if _is_leftover(project, each, retention, now):

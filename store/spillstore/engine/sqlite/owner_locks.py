@@ -66,6 +66,14 @@ class Owner:
             self.release()  # another file may get this inode
             raise
 
+    def in_place(self) -> bool:
+        """Whether those who look for owners find this one: its folder has its name still."""
+        try:
+            status = self._path.lstat()
+        except FileNotFoundError:
+            return False
+        return (status.st_dev, status.st_ino) == self._inode
+
     def moved(self, folder: Path) -> None:
         """The session's folder was renamed."""
         self._path = folder / self.name

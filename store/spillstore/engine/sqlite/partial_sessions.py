@@ -67,7 +67,7 @@ def clear(folder: Path, *, failed: bool) -> Path | None:
     ):
         with project.locked(), project.folder(folder.name) as session:  # nobody else moves it meanwhile
             found = _look(session, failed=failed)
-            if not found.torn:
+            if not found.torn or not project.leads_to(folder.name, session):
                 return None
             new = f"{PARTIAL_PREFIX if found.holds else DELETED_PREFIX}{os.urandom(16).hex()}"
             project.rename(folder.name, new)

@@ -14,7 +14,7 @@ from spillstore.engine.sqlite.free_space import check_free_space
 from spillstore.engine.sqlite.schema_check import checked_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
-from spillstore.exceptions import SchemaTooOldError, SpillstoreError
+from spillstore.exceptions import SchemaTooOldError, SessionDeletedError, SpillstoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,6 +81,7 @@ class SessionFile:
                 connection = self._pool.open(read_only=read_only)
                 _check_schema(connection, path, read_only=read_only)
                 self._pool.identify(connection)
+                self._check_claim()
             except BaseException:
                 self.close()
                 raise
@@ -93,6 +94,12 @@ class SessionFile:
                 self._pool.lock.acquire(self._settings.busy_timeout)
             else:
                 self._owner = owner_locks.Owner(self._folder)
+
+    def _check_claim(self) -> None:
+        """Check that the claim lies beside the file: the folder may have been exchanged between the two."""
+        with translated(f"claiming {self._folder}"):
+            if self._owner is not None and not self._owner.in_place():
+                raise SessionDeletedError(f"the session of {self._folder} was replaced while it was opened")
 
     def close(self) -> None:
         """Close all connections and give up the claim. Nobody uses them any more, and nobody will."""
@@ -271,7 +278,10 @@ class SessionFile:
 
     def remove(self, uid: str) -> Buried:
         """Take the session out of sight, by one rename."""
-        gone = bury(self._folder, uid)
+        return self.moved(bury(self._folder, uid))
+
+    def moved(self, gone: Path) -> Buried:
+        """Its folder lies out of sight now."""
         if self._owner is not None:
             self._owner.moved(gone)
         return Buried(gone, durable=self._settings.durability == "full")

@@ -108,6 +108,12 @@ def _tell(report: SalvageReport, store: Store) -> None:
             click.echo(line)
     if not report.known:
         click.echo("The session's own row is lost: when it was made and ended is not known")
+    elif not report.all_rows:
+        click.echo(
+            "Artifacts may be missing of which nothing is left: the file has lost its end, or rows that the session counts"
+        )
+    for name in report.lost:
+        click.echo(f"{name}: it was made, by the audit log, and nothing of it is left")
     if report.nameless:
         click.echo(f"{count(report.nameless, 'chunk')} of no artifact that is known are left out")
 

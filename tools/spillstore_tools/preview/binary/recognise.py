@@ -5,7 +5,8 @@ half by a buffer. So doubt goes to text:
 
 1. Without a control character and valid in UTF-8: text, whatever word it begins with. Tabs, line ends, form feeds,
    backspaces, bells and escapes do not count as control characters; what goes to a terminal is full of them.
-2. With the byte order mark of UTF-16 or UTF-32, and text in that encoding behind it: text.
+2. With the byte order mark of UTF-16 or UTF-32, and text in that encoding behind it: text. Of UTF-16 the mark may be
+   missing, as in what programs of Windows write to a pipe, if there are blanks or line ends of two bytes, as in any text.
 3. With a beginning that belongs to a known format: that format.
 4. Else by numbers: more than one byte in ten a control character, or three in ten wrong, is binary.
 
@@ -35,6 +36,9 @@ _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\a\b\t\n\f\r\x1b"})
 _PDF = re.compile(rb"%PDF-\d\.\d\s*[\r\n]")
 _CONTROLS_PER_TEXT = 0.1
 _WRONG_PER_TEXT = 0.3
+_UNMARKED = ("utf-16-le", "utf-16-be")
+_FEWEST_UNITS = 16  # of two bytes, that say something without a mark
+_BLANKS = 64  # among so many units of a text stands a blank or a line end
 # Of random 16 bits, 3 % are half a surrogate pair.
 _INVALID_PER_WIDE_TEXT = 0.01
 
@@ -88,14 +92,14 @@ def is_noise(head: bytes) -> bool:
 
 
 def text_encoding(head: bytes) -> str | None:
-    r"""The encoding that a byte order mark announces.
+    r"""The encoding that a byte order mark announces; without one, that of text in UTF-16.
 
     Args:
         head: the first bytes; it may end inside a character.
 
     Returns:
         `utf-8-sig`, `utf-16-le`, `utf-16-be`, `utf-32-le` or `utf-32-be`. The last four are codecs that keep the
-        mark as the first character. None if there is no mark, or if what follows one is not text in that encoding.
+        mark as the first character. None if what follows a mark is not text in that encoding, and for all other content.
 
     Example:
         >>> text_encoding("\ufeffyes".encode("utf-16-le"))
@@ -113,6 +117,21 @@ def text_encoding(head: bytes) -> str | None:
             controls = sum(map(text.count, map(chr, _CONTROLS)))
             if invalid <= consumed * _INVALID_PER_WIDE_TEXT and controls <= len(text) * _CONTROLS_PER_TEXT:
                 return encoding
+    return _unmarked(head[:HEAD_BYTES])
+
+
+def _unmarked(head: bytes) -> str | None:
+    """The order of bytes in which they are text in UTF-16 without a mark; None in neither."""
+    if len(head) < 2 * _FEWEST_UNITS or b"\0" not in head:
+        return None
+    for encoding in _UNMARKED:
+        text = head[: len(head) // 2 * 2].decode(encoding, "replace")
+        blanks = sum(map(text.count, " \n\r\t"))
+        if blanks * _BLANKS < len(text) or text.count("\ufffd") > len(text) * _INVALID_PER_WIDE_TEXT:
+            continue
+        unprintable = sum(not each.isprintable() for each in text) - sum(map(text.count, "\n\r\t"))
+        if unprintable <= len(text) * _INVALID_PER_WIDE_TEXT:
+            return encoding
     return None
 
 

@@ -84,7 +84,11 @@ class Block:
 
 
 class Observer(Protocol):
-    """Receives every block once, in order."""
+    """Receives every block once, in order.
+
+    One that has a method ``piece(start, data)`` receives the bytes of lines that are not held, too: where the line begins, and
+    its next bytes, before the block that the line is.
+    """
 
     def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
         """See the bytes that the next blocks are cut from, so that all of them can be searched at once.

@@ -125,9 +125,7 @@ class Scan:
             lines: lines of the view up to and with the last one of which a part is gone.
             torn: whether that line's end is still to come.
         """
-        if self._long is None and (cut := self._buffer.rfind(self._terminator) + 1):
-            self._lines_block(bytes(self._buffer[:cut]))
-            del self._buffer[:cut]
+        self.flush()
         begun = self._position - (self._long.start if self._long else self._position)
         self.chars += begun + len(self._buffer) + size
         self._position += len(self._buffer) + size
@@ -137,6 +135,12 @@ class Scan:
         self._windows.close_head()
         self._lines = lines
         self._in_torn_line = torn
+
+    def flush(self) -> None:
+        """Pass on the whole lines that are held, as a block; for who feeds what was cut into blocks already."""
+        if self._long is None and (cut := self._buffer.rfind(self._terminator) + 1):
+            self._lines_block(bytes(self._buffer[:cut]))
+            del self._buffer[:cut]
 
     def finish(self) -> Overview:
         """The overview; call it once, when nothing more will be fed.
@@ -233,7 +237,9 @@ class Scan:
         if not whole:
             for each in self._pieces[:-1]:
                 long.add(each, last=False)
+                self._pass_on(long, each)
             long.add(piece, last=last)
+            self._pass_on(long, piece)
             self._pieces.clear()
         if last:
             self._position = long.start
@@ -244,6 +250,11 @@ class Scan:
             else:
                 block = Block(long.start, long.number, b"", 1, long.chars, long, terminator=self._terminator)
                 self._add(block, long.redrawn)
+
+    def _pass_on(self, long: LongLine, piece: bytes) -> None:
+        """Show a piece of a line that is not held to an observer that asks for them."""
+        if self._observer is not None and not self._noise and hasattr(self._observer, "piece"):
+            self._observer.piece(long.start, piece)
 
     def _add(self, block: Block, overwritten: int) -> None:
         if overwritten:

@@ -75,7 +75,7 @@ _HARMLESS = (
     r"\b(?:errors?|failures?|failed|aborted|skipped|warnings?|exceptions?)\s*[:=]\s*0\b|"
     r"\b(?:no|not)\s+(?:longer\s+)?(?:an?\s+)?error\b|"
     r"\b(?:ignor|suppress|handl|recover|fix|resolv|retr)\w*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|exceptions?)\b|"
-    r"\bon[_ -]?(?:error|failure)s?\b|"
+    r"\bon[_ -]?(?:error|failure)s?\b|\b(?:looking|checking|searching)\s+for\b.{0,80}\bnot\s+found\b|^\s*#\s*error\b|"
     r"\b(?:error|failure|exception)s?(?:[_ -](?:handl|report|log|prone|mess|recover|rate|page)|[_-]code)\w*|"
     r"\b(?:on|at|after|upon)\s+(?:the\s+)?(?:first|any|each|every)\s+(?:error|failure|exception)s?\b|"
     r"--?[\w-]*(?:error|fail|exit|abort|assert)[\w-]*|"

@@ -21,6 +21,7 @@ _TOLD, _TOLD_SHARE = (
     0.25,
 )  # lines of a kind with telling words, from which on they flood, and which share of them
 _LOOKED_AT = 200  # characters of a neighbour
+_REACH = 6  # lines unlike all others that a candidate's neighbours go on with, at most
 _DROWNED = 0.6  # of the score of a line that stands in a flood of its like
 
 
@@ -62,9 +63,9 @@ class Candidate:
         """The line and neighbours in a distance, and those farther away that go on with lines unlike all others."""
         if before and after:
             low, high = self.line.number - before, self.line.number + after
-            while low - 1 in self.unlike:
+            while low - 1 in self.unlike and low > self.line.number - _REACH:
                 low -= 1
-            while high + 1 in self.unlike:
+            while high + 1 in self.unlike and high < self.line.number + _REACH:
                 high += 1
         else:
             low = high = self.line.number

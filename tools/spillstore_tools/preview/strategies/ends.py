@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.text.runs import Run
 
 
+BEYOND = 20  # lines of the beginning, behind which nothing that follows lines left out is shown
+
+
 @dataclasses.dataclass(slots=True)
 class End:
     """The parts shown of one end of the output.
@@ -70,6 +73,8 @@ def beginning(
     groups = _groups(lines, request, exact=exact, novelty=novelty)
     for group in islice(groups, None if most is None else most - taken):
         line = group.first
+        if group.known and line.number > BEYOND:
+            break
         parts = [*group.known, *_whole(line, request, exact=exact)]
         if group.rest is not None and _fits(
             end, [*parts, group.rest], group.chars, _behind(group.last, group.last.end), room

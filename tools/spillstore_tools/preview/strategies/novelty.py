@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.text.lines import Line
 
-MANY = 40  # lines that tell nothing new, behind which nobody looks further
+MANY = 16  # lines that tell nothing new, behind which nobody looks further
 FEW = 3  # such lines from which on they are left out
 _SHOWN = 3  # lines of a kind
 _BARE = "·"  # a line that is one name, such as that of a test that failed, or one number

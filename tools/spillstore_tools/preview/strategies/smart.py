@@ -13,17 +13,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
-from spillstore_tools.preview.parts import Shown, gaps_of
+from spillstore_tools.preview.parts import Note, Shown, gaps_of
 from spillstore_tools.preview.strategies.candidates import CandidateFinder
+from spillstore_tools.preview.strategies.decoded import Decoded, encoding_of
 from spillstore_tools.preview.strategies.kinds import Guess
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.block import Block, Observer
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.strategies.candidate import Candidate
     from spillstore_tools.preview.strategies.request import Request
+    from spillstore_tools.preview.structured.json_stream import JsonStream
 
+_ENOUGH = 4000  # code points of JSON that is not held
 _FEW_LINES = 16  # which share the room, where some of them are long
 _SHARES = (1, 1.2, 1.5, 2, 3, 4, 6)  # the room is divided by each in turn, for one of them
 
@@ -42,17 +47,26 @@ class Smart:
         if overview.chars <= request.limit and (text := overview.text()) is not None:
             return [Shown(text, 0, overview.size)]
         from spillstore_tools.preview.strategies.fit import (  # noqa: PLC0415  # most output is shown whole
-            fitted,
             marker_width,
             nothing_shown,
         )
-        from spillstore_tools.preview.strategies.smart_layout import LINE  # noqa: PLC0415  # likewise
 
         if marker_width(overview, request) >= request.limit // 2:
             return nothing_shown(overview, request)
         finder = overview.observer
         if isinstance(finder, _Observer) and (parts := finder.guess.cut(overview, request)) is not None:
             return parts
+        if (words := _outline(overview)) and len(words) < request.limit // 2:
+            inner = dataclasses.replace(request, limit=min(request.limit, _ENOUGH) - len(words))
+            return [Note(words), *self._text(overview, inner)]
+        return self._text(overview, request)
+
+    def _text(self, overview: Overview, request: Request) -> list[Part]:
+        """Both ends, and the lines between them that matter."""
+        from spillstore_tools.preview.strategies.fit import fitted  # noqa: PLC0415  # as in ``cut``
+        from spillstore_tools.preview.strategies.smart_layout import LINE  # noqa: PLC0415  # likewise
+
+        finder = overview.observer
         candidates = []
         if isinstance(finder, CandidateFinder) and request.actionable:
             candidates = finder.best(ended_well=request.ended_well)
@@ -69,20 +83,61 @@ class Smart:
         return parts
 
 
+def _outline(overview: Overview) -> str:
+    """What JSON of one line holds that is too large to be held; nothing of anything else."""
+    finder = overview.observer
+    stream = finder.json if isinstance(finder, _Observer) and overview.lines == 1 else None
+    words = stream.told() if stream is not None else ""
+    return f"[JSON: {words}]\n" if words else ""
+
+
 def _filled(overview: Overview, request: Request, candidates: list[Candidate], room: int) -> list[Part]:
     from spillstore_tools.preview.strategies.smart_layout import Layout  # noqa: PLC0415  # see ``cut``
 
     return Layout(overview, request, room).fill(candidates)
 
 
+def decoded(overview: Overview) -> Decoded | None:
+    """The text of an output that is not UTF-8, which the strategy's observer has decoded; None of any other."""
+    finder = overview.observer
+    return finder.decoded if isinstance(finder, _Observer) else None
+
+
 class _Observer(CandidateFinder):
-    """Finds lines that matter, and sees what kind of output it is."""
+    """Finds lines that matter, and sees what kind of output it is.
+
+    Attributes:
+        decoded: receives the blocks instead, of text that is not UTF-8.
+        json: receives the pieces of a first line that is too long to be held.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.guess = Guess()
+        self.decoded: Decoded | None = None
+        self.json: JsonStream | None = None
+
+    def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
+        """As in ``Observer``."""
+        if self.decoded is None:
+            super().ahead(start, line, data, terminator, cuts)
+
+    def piece(self, start: int, data: bytes) -> None:
+        """As in ``Observer``."""
+        if start:
+            return
+        if self.json is None:
+            from spillstore_tools.preview.structured.json_stream import JsonStream  # noqa: PLC0415  # for long lines alone
+
+            self.json = JsonStream()
+        self.json.feed(data)
 
     def block(self, block: Block) -> None:
         """As in ``Observer``."""
+        if (encoding := encoding_of(block)) is not None:
+            self.decoded = Decoded(encoding, Smart.keep_bytes, _Observer())
+        if self.decoded is not None:
+            self.decoded.block(block)
+            return
         super().block(block)
         self.guess.block(block)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.text.lines import Line
 
 _WIDEST, _WIDE, _NARROW, _BESIDE, _ALONE = (
-    (8, 10),
-    (6, 8),
+    (7, 6),
+    (5, 5),
     (3, 4),
     (2, 2),
     (0, 0),
@@ -37,9 +37,9 @@ _WIDEST, _WIDE, _NARROW, _BESIDE, _ALONE = (
 _CLEAR = 12  # the score of a line that says itself what is wrong
 _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
-_ABOVE = 30  # lines of the end above the first of those in it that report a failure
+_ABOVE = 20  # lines of the end above the first of those in it that report a failure
 _OFTEN = 5  # lines like one that is shown, behind which its neighbours tell less
-_FEW = 6  # lines that are not strong, beside strong ones
+_FEW = 3  # lines that are not strong, beside strong ones
 _FEW_STRONG = 2  # excerpts of a run that went well
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
 _ENOUGH = 3000  # code points, behind which only strong lines are shown
@@ -123,9 +123,11 @@ class Layout:
 
     def _near(self, candidate: Candidate, rank: int, *, plenty: bool) -> list[tuple[int, int]]:
         """How many neighbours a candidate may have, from the most to none: fewer where others tell more."""
-        if candidate.score < STRONG and self._stands_out and not candidate.rare:
+        if (candidate.rare and self._strong) or (
+            candidate.score < STRONG and self._stands_out and not candidate.rare
+        ):
             return [_ALONE]
-        if plenty or self._went_well or (candidate.rare and self._strong):
+        if plenty or self._went_well:
             return [_BESIDE, _ALONE]
         if rank >= _FIRST or candidate.more >= _OFTEN or candidate.rare:
             return [_NARROW, _BESIDE, _ALONE]

@@ -22,7 +22,9 @@ _OPENING = 4096  # bytes that say which kinds are tried
 
 _PATHS = rb"(?:\.{0,2}/|[\w.@+~-]+/)[^\s:][^\n:]*\n"
 _GREP = rb"[^\s:{\[][^:\n]*:\d+[:-]"
+_FINDINGS = rb"(?:\*{3,} [^\n]*\n)?(?:[^\s:][^\s:]*\.\w+:\d+(?::\d+)?:? (?:[A-Z]+\d+\b|\[?(?:error|warning|note|info)\b|[^\n]*[\])]\n)[^\n]*\n?){3}"
 _LONG = rb"(?:[^\n]*:\n)?(?:total \d+[^\n]*\n)[-dlbcps][rwxsStT-]{9}"
+_TREE = rb"(?:[^\n]*\n)?(?:\xe2\x94[\x9c\x94]\xe2\x94\x80|[|`+]-- )"
 _TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,6}?[ |+]*[-=]{2}[-=+| ]{2,}+\n|(?:[A-Z%#/()_-]{2,}[ \t]+){2,}"
 # What an output begins with, the module and the class. The first whose guess is borne out has it.
 _KINDS: tuple[tuple[Any, str, str], ...] = (
@@ -34,7 +36,11 @@ _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(rb"0{6,8}:? +[0-9a-f]{2}"), "encoded", "HexDump"),
     (re.compile(rb"commit [0-9a-f]{7,64}[^\n]*\n(?:\w+:[^\n]*\n)*Author:"), "commits", "Commits"),
     (re.compile(rb"(?:(?:[*|/\\ ]* )?[0-9a-f]{7,40} [^\n]+\n){5}"), "commits", "OneLine"),
+    (re.compile(rb"(?: [^|\n]+ \| +(?:\d+ [+-]*|Bin [^\n]*|\d+)\n){3}"), "changes", "Stat"),
+    (re.compile(rb"(?:(?:[ACDMRTUXB]\d{0,3}\t|(?! {2})[ MTADRCU?!]{2} )[^\n]+\n){5}"), "changes", "Statuses"),
+    (re.compile(_TREE), "trees", "Tree"),
     (re.compile(_LONG), "listings", "LongListing"),
+    (re.compile(_FINDINGS), "findings", "Findings"),
     (re.compile(_GREP), "listings", "Matches"),
     (re.compile(_PATHS), "listings", "Paths"),
     (re.compile(_TABLE), "tables", "Table"),

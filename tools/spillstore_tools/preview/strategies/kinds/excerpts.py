@@ -102,6 +102,13 @@ def strong(overview: Overview) -> list[Pick] | None:
     return [Pick(each.line, each.chars_before) for each in found]
 
 
+def rare(overview: Overview) -> list[Pick]:
+    """Lines of kinds that stand hardly anywhere, where they are few."""
+    finder = overview.observer
+    found = [each for each in finder.best() if each.rare] if isinstance(finder, CandidateFinder) else []
+    return [Pick(each.line, each.chars_before) for each in found] if len(found) <= _FEW else []
+
+
 def excerpts(
     overview: Overview,
     request: Request,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import count
 from spillstore_tools.describe import counted, listed
-from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, strong
+from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare, strong
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
@@ -20,9 +20,18 @@ if TYPE_CHECKING:
 
 _SAMPLE = 50  # records that are read
 _LEVELS = ("level", "severity", "levelname", "log_level", "lvl", "log.level", "@level")
-_MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "code")
-_BAD = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|failure|dpanic)|5\d|6\d"
-_BAD_LEVEL = re.compile(_BAD)
+_STATUSES = ("status", "status_code", "statusCode", "outcome", "Action")
+_MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "MESSAGE", "code")
+_ERRORS = ("error", "err", "exception", "failed")
+_OFTEN_LATE = ("error", "err")  # of these, those that may stand in records of trouble alone
+_WORDS = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|fail(?:ed|ure)?|dpanic|abort(?:ed)?|timeout|crashed)"
+_WARNS = rb"(?i:warn(?:ing)?)"
+# What tells of trouble in such a field, and what of a little: words, numbers of pino and bunyan, of syslog, of HTTP.
+_TROUBLE = {
+    **dict.fromkeys(_LEVELS, (_WORDS + rb"|[56]\d", _WARNS + rb"|4\d")),
+    "PRIORITY": (rb"[0-3]", rb"4"),
+    **dict.fromkeys(_STATUSES, (_WORDS + rb"|5\d\d", _WARNS + rb"|4\d\d")),
+}
 _KEPT = 60  # kinds of trouble
 _SCANNED = 200  # records of trouble that are looked at in a block
 _WRITTEN = 8  # ways to write a level that are known
@@ -31,36 +40,117 @@ _DIGITS = re.compile(rb"[0-9a-f]*\d[0-9a-f]*")
 _NAMED = 300  # code points of keys or levels in the note
 
 
+class _Field:
+    """A member that tells how much a record matters.
+
+    Attributes:
+        key: its name.
+        counts: records by its value.
+        bad: finds records that tell of trouble; ``little`` those that warn.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.counts: Counter[bytes] = Counter()
+        # Values by how a record writes them, with key and quotation marks.
+        self._written: dict[bytes, bytes] = {}
+        start = rb'"' + re.escape(key.encode()) + rb'"\s*:\s*"?'
+        self._value = re.compile(start + rb'(\w+)["\s,}]')
+        self.bad, self.little = (
+            re.compile(start + rb"(?:" + values + rb')(?:"|\s*[,}])') for values in _TROUBLE[key]
+        )
+        self._tells = re.compile(b"|".join(_TROUBLE[key]))
+
+    def add(self, block: Block) -> bool:
+        """Count the records of a block; whether some tell of trouble, or warn."""
+        found = self._values_of(block)
+        self.counts += found
+        return any(self._tells.fullmatch(value) for value in found)
+
+    def _values_of(self, block: Block) -> Counter[bytes]:
+        """The records of a block by value. Known values are counted as they are written, which is ten times as fast."""
+        found: Counter[bytes] = Counter()
+        for written, value in self._written.items():
+            found[value] += count(block.raw, written)
+        if found.total() != block.lines:
+            found.clear()
+            for match in self._value.finditer(block.raw):
+                found[match[1]] += 1
+                if len(self._written) < _WRITTEN:
+                    self._written[match[0]] = match[1]
+        return +found
+
+    def told(self) -> str:
+        """The values and how many records have each."""
+        values = [f"{name.decode(errors='replace')} {count:,}" for name, count in self.counts.most_common()]
+        return f"; {self.key}: {listed(values, _NAMED)}"
+
+
+class _Found:
+    """Records of one sort: a pick and how many there are, by what their messages share."""
+
+    def __init__(self) -> None:
+        self._picks: dict[bytes, Pick] = {}
+        self._times: Counter[bytes] = Counter()
+        self._more = False  # whether records were passed over
+
+    def look(self, pattern: Any, message: Any, raw: bytes, picker: Picker) -> None:
+        """Find records in a block; ``message`` finds the message of one, if there are any."""
+        end = 0
+        for times, found in enumerate(pattern.finditer(raw)):
+            if times == _SCANNED:
+                self._more = True
+                break
+            if found.start() < end:
+                continue  # in the same record
+            end = raw.find(b"\n", found.end()) + 1 or len(raw)
+            start = raw.rfind(b"\n", 0, found.start()) + 1
+            said = message.search(raw, start, end) if message else None
+            key = _DIGITS.sub(b"0", said[1] if said else b"")
+            if key not in self._picks and len(self._picks) < _KEPT:
+                self._picks[key] = picker.pick(start)
+            self._times[key] += key in self._picks
+
+    def picks(self) -> list[Pick]:
+        """The first record of each kind, with how many there are more."""
+        return [pick._replace(note=self._note(self._times[key])) for key, pick in self._picks.items()]
+
+    def _note(self, times: int) -> str:
+        if self._more:
+            return ""  # nobody counted them
+        return f"  [and {times - 1} more like this]\n" if times > 1 else ""
+
+
 class JsonLines:
     """Records of JSON, one a line."""
 
     def __init__(self) -> None:
-        self._lines = 0
         self._records: list[dict[str, Any]] = []
         self._picker = Picker()
-        self._bad: dict[bytes, list[Any]] = {}  # a pick and how many there are, by what the messages share
-        self._levels: Counter[bytes] = Counter()
-        self._written: dict[
-            bytes, bytes
-        ] = {}  # levels by how a record writes them, with key and quotation marks
-        self._more = False  # whether records of trouble were passed over
-        self._level: str | None = None
-        self._message: str | None = None
+        self._fields: list[_Field] = []
+        self._message: Any = None  # finds a message
+        # Members that hold errors: how a key is written, how a member that holds none is, and what finds the others.
+        self._errors: list[tuple[bytes, bytes, Any]] = []
+        self._bad, self._told, self._little = _Found(), _Found(), _Found()
 
     def _begin(self, first: Block) -> None:
         """Learn from the first records which fields tell a level and a message."""
         self._records = _read(first.raw)
-        known = self._records[0] if self._records else {}
-        self._level = next((key for key in _LEVELS if isinstance(known.get(key), (str, int))), None)
-        self._message = next((key for key in _MESSAGES if isinstance(known.get(key), str)), None)
-        if self._level is not None:
-            start = rb'"' + re.escape(self._level.encode()) + rb'"\s*:\s*"?'
-            self._of_level = re.compile(start + rb'(\w+)["\s,}]')
-            self._of_trouble = re.compile(start + rb"(?:" + _BAD + rb')(?:"|\s*[,}])')
-        if self._message is not None:
-            self._of_message = re.compile(
-                rb'"' + re.escape(self._message.encode()) + rb'"\s*:\s*"([^"]{0,200})'
+        for keys in ((*_LEVELS, "PRIORITY"), _STATUSES):
+            known = (
+                key for key in keys if any(isinstance(each.get(key), (str, int)) for each in self._records)
             )
+            if (key := next(known, None)) is not None:
+                self._fields.append(_Field(key))
+        messages = (key for key in _MESSAGES if any(isinstance(each.get(key), str) for each in self._records))
+        if (message := next(messages, None)) is not None:
+            self._message = re.compile(rb'"' + re.escape(message.encode()) + rb'"\s*:\s*"([^"]{0,200})')
+        for name in _ERRORS:
+            written = f'"{name}":'.encode()
+            none = re.compile(written + rb'\s*(?:null|false|"")').search(first.raw)
+            some = re.compile(written + rb'\s*(?:"[^"]|[\[{]\s*[^\s\]}]|[1-9]|true)')
+            if name in _OFTEN_LATE or written in first.raw:
+                self._errors.append((written, none[0] if none else b"", some))
 
     def block(self, block: Block) -> bool:
         """As in ``Kind``."""
@@ -71,63 +161,31 @@ class JsonLines:
         if count(block.raw, b"\n{") < _OBJECTS * (block.lines - 1):
             return False
         self._picker.begin(block)
-        self._lines += block.lines
-        if self._level is not None:
-            levels = self._levels_of(block)
-            self._levels += levels
-            if any(_BAD_LEVEL.fullmatch(level) for level in levels):
-                self._look_at_trouble(block)
+        for field in self._fields:
+            if field.add(block):
+                self._bad.look(field.bad, self._message, block.raw, self._picker)
+                self._little.look(field.little, self._message, block.raw, self._picker)
+        for key, none, some in self._errors:
+            # Counting those that hold nothing is ten times as fast as looking at each.
+            looks = count(block.raw, none) < count(block.raw, key) if none else key in block.raw
+            if looks:
+                self._told.look(some, self._message, block.raw, self._picker)
         return True
-
-    def _levels_of(self, block: Block) -> Counter[bytes]:
-        """The records of a block by level. Those of known levels are counted as they are written, which is ten times as fast."""
-        found: Counter[bytes] = Counter()
-        for written, level in self._written.items():
-            found[level] += count(block.raw, written)
-        if found.total() != block.lines:
-            found.clear()
-            for match in self._of_level.finditer(block.raw):
-                found[match[1]] += 1
-                if len(self._written) < _WRITTEN:
-                    self._written[match[0]] = match[1]
-        return +found
-
-    def _look_at_trouble(self, block: Block) -> None:
-        raw = block.raw
-        for times, found in enumerate(self._of_trouble.finditer(raw)):
-            if times == _SCANNED:
-                self._more = True
-                break
-            end = raw.find(b"\n", found.end()) + 1 or len(raw)
-            start = raw.rfind(b"\n", 0, found.start()) + 1
-            message = self._of_message.search(raw, start, end) if self._message else None
-            key = _DIGITS.sub(b"0", message[1] if message else b"")
-            if key in self._bad:
-                self._bad[key][1] += 1
-            elif len(self._bad) < _KEPT:
-                self._bad[key] = [self._picker.pick(start), 1]
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         keys = dict.fromkeys(key for record in self._records for key in record)
         words = f"{counted(overview.lines, 'record')} of JSON Lines with {listed(list(keys), _NAMED)}"
-        if self._level is not None:
-            levels = [
-                f"{name.decode(errors='replace')} {count:,}" for name, count in self._levels.most_common()
-            ]
-            words += f"; {self._level}: {listed(levels, _NAMED)}"
+        words += "".join(field.told() for field in self._fields)
         return excerpts(overview, request, words, self._picks(overview), first=3, last=3)
 
-    def _note(self, times: int) -> str:
-        if self._more:
-            return ""  # nobody counted them
-        return f"  [and {times - 1} more like this]\n" if times > 1 else ""
-
     def _picks(self, overview: Overview) -> list[Pick]:
-        """The first record of each trouble; where no field tells a level, those with strong words."""
-        if self._level is not None:
-            return [pick._replace(note=self._note(times)) for pick, times in self._bad.values()]
-        return strong(overview) or []
+        """The first record of each trouble; where there is none, of what is less, and records whose words stand hardly anywhere."""
+        found = [*self._bad.picks(), *self._told.picks()]
+        if found:
+            return found
+        known = [] if self._fields else strong(overview) or []
+        return [*known, *self._little.picks(), *rare(overview)]
 
 
 def _read(raw: bytes) -> list[dict[str, Any]]:

@@ -89,7 +89,7 @@ class Groups:
         return list(found.values())
 
 
-class _Listing:
+class Listing:
     """Lines of which nearly all have one form."""
 
     FORM: ClassVar[bytes]  # of a line, the group in ``FORM``'s first group
@@ -142,14 +142,18 @@ class _Listing:
         words = f"{self._title()}: {listed(names, _WORDS)}"
         if self._others:
             words += f"; {counted(self._others, 'other line')}"
-        picks = [*distinct(self._odd), *(strong(overview) or []), *self._groups.first_of(largest)]
+        picks = [*distinct(self._odd), *(strong(overview) or []), *self._samples(largest)]
         return excerpts(overview, request, words, picks)
+
+    def _samples(self, groups: list[tuple[bytes, int]]) -> list[Pick]:
+        """Lines that are shown of all."""
+        return self._groups.first_of(groups)
 
     def _title(self) -> str:
         raise NotImplementedError  # each listing has its own
 
 
-class Paths(_Listing):
+class Paths(Listing):
     """Paths of files, one a line."""
 
     FORM = rb"(?=[^\n])((?:[^\n:]*/)?)[^\n:/]*+(?::\d+)?(?=\n|\Z)"
@@ -166,7 +170,7 @@ class Paths(_Listing):
         return f"{counted(self._lines, 'path')} in {counted(len(self._groups.counts), 'folder')}"
 
 
-class Matches(_Listing):
+class Matches(Listing):
     """Matches of a search in files: ``FILE:LINE:TEXT``."""
 
     FORM = rb"([^\s:]+):\d+[:-]"

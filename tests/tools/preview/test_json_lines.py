@@ -1,0 +1,83 @@
+"""JSON Lines: levels in words and numbers, statuses, members that hold errors, and messages that stand once choose the records."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from test_kinds import data_of, parts_of, shown
+
+ROWS = 3000
+
+
+def records(odd, at=1500, rows=ROWS, **usual):
+    """Records that are alike, but for one of them."""
+    lines = [json.dumps({"ts": number, **usual, "id": number}) for number in range(rows)]
+    lines[at] = json.dumps({"ts": at, **usual, "id": at, **odd})
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("usual", "odd"),
+    [
+        ({"level": 30, "msg": "request done"}, {"level": 50, "msg": "no answer"}),
+        ({"level": 30, "msg": "request done"}, {"level": 60, "msg": "going down"}),
+        (
+            {"name": "app", "v": 0, "level": 30, "msg": "ok"},
+            {"level": 50, "err": {"message": "gone"}, "msg": "x"},
+        ),
+        ({"severity": "INFO", "message": "done"}, {"severity": "ERROR", "message": "no answer"}),
+        ({"status": 200, "path": "/a"}, {"status": 503, "path": "/a"}),
+        ({"status": "ok", "task": "copy"}, {"status": "failed", "task": "copy"}),
+        ({"statusCode": 200, "path": "/a"}, {"statusCode": 500, "path": "/a"}),
+        ({"msg": "done", "error": None}, {"msg": "done", "error": "disk is full"}),
+        ({"msg": "done"}, {"msg": "done", "error": {"code": 7}}),
+        ({"msg": "done", "failed": False}, {"msg": "done", "failed": True}),
+        ({"level": "info", "msg": "entry posted"}, {"level": "warn", "msg": "entry posted twice"}),
+        ({"level": "info", "msg": "entry posted"}, {"msg": "der Knoten antwortet nicht"}),
+    ],
+)
+def test_the_record_that_matters(usual, odd):
+    """Of thousands of records the one is shown whose level, status, error or message is unlike the others."""
+    lines = records(odd, **usual)
+    assert f"\n1501: {lines[1500]}\n" in shown(data_of(lines))
+
+
+def test_a_level_that_the_first_record_does_not_have():
+    """The fields are learned from the first records, not from the first alone."""
+    lines = records({"level": "error", "msg": "gone"}, level="info", msg="done")
+    lines[0] = json.dumps({"version": 3, "started": True})
+    assert f"\n1501: {lines[1500]}\n" in shown(data_of(lines))
+
+
+def test_warnings_stand_behind_errors():
+    """Warnings are shown where nothing is worse; of those alike the first, with the number of the others."""
+    lines = records({"level": "error", "msg": "gone"}, level="info", msg="done")
+    for number in range(200, 260):
+        lines[number] = json.dumps({"level": "warn", "msg": "slow", "id": number})
+    text = shown(data_of(lines))
+    assert "slow" not in text
+    assert f"\n1501: {lines[1500]}\n" in text
+    lines[1500] = lines[1499]
+    assert f"\n201: {lines[200]}\n  [and 59 more like this]\n" in shown(data_of(lines))
+
+
+def test_errors_without_a_level_are_counted():
+    """Records whose error is told by a member of that name alone: the first of each kind of message, and how many."""
+    lines = records({}, msg="done", error=None)
+    for number in range(500, 540):
+        lines[number] = json.dumps({"msg": "copy", "id": number, "error": f"timeout of part {number}"})
+    assert f"\n501: {lines[500]}\n  [and 39 more like this]\n" in shown(data_of(lines))
+
+
+def test_nothing_odd():
+    """Records that are all alike are told by both ends."""
+    lines = records({}, level=30, msg="done")
+    parts = parts_of(data_of(lines))
+    assert len([part for part in parts if part.text.startswith("[...")]) == 1
+
+
+def test_however_they_came():
+    """The same records, the same preview, wherever they were cut."""
+    data = data_of(records({"level": 50, "msg": "gone"}, at=2500, level=30, msg="done"))
+    assert parts_of(data) == parts_of(data, feed=999) == parts_of(data, feed=70_003)
