@@ -95,6 +95,14 @@ def run(name: str, wanted: argparse.Namespace, folder: Path) -> bool:
                "-timeout=60", "-rss_limit_mb=2048", f"-artifact_prefix={folder}/found-{name}-"]  # fmt: skip
     if wanted.executions:
         options.append(f"-runs={wanted.executions}")
+    if fuzz_targets.WORDS[name]:
+        words = folder / f"{name}.words"
+        words.write_text(
+            "".join(
+                '"' + "".join(f"\\x{byte:02x}" for byte in word) + '"\n' for word in fuzz_targets.WORDS[name]
+            )
+        )
+        options.append(f"-dict={words}")
     began = time.monotonic()
     command = [sys.executable, __file__, name, "--be-guided", *options, str(corpus)]
     done = subprocess.run(

@@ -14,8 +14,10 @@ import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 from xml.parsers import expat
 
+import msgspec
 from law import cleaned
 
 from spillstore import Store
@@ -26,9 +28,10 @@ from spillstore.format.chunk_codec import ChunkRow
 from spillstore.format.chunker import Chunker
 from spillstore.format.digests import Algorithm, new_digest
 from spillstore.format.segment_map import Segment
+from spillstore.redaction import counted as redacted
 from spillstore.search.cursor import Cursor
 from spillstore_tools.cli import _invoke
-from spillstore_tools.config import ConfigurationError, load
+from spillstore_tools.config import ConfigurationError, TruncationConfiguration, load
 from spillstore_tools.mcp.proxy.listing import OwnToolNames
 from spillstore_tools.mcp.proxy.results import ResultFitter
 from spillstore_tools.mcp.server.stdio_messages import InvalidMessage, request_of
@@ -49,17 +52,18 @@ if TYPE_CHECKING:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {}
 SEEDS: dict[str, list[bytes]] = {}
+WORDS: dict[str, list[bytes]] = {}  # that a guide puts in
 SETTINGS = {"free_disk_floor": 0, "artifacts_per_minute": 0, "redact": False, "audit": "writes"}
 ALGORITHM = Algorithm("blake3")
 START = chunk_codec.prefix("art_1_0123456789abcdef", "lf")
 
 
-def target(*seeds: bytes):
-    """Make a function a target, with texts to begin with."""
+def target(*seeds: bytes, words: str = ""):
+    """Make a function a target, with texts to begin with and words of its language."""
 
     def named(function):
         name = function.__name__.replace("_", "-")
-        TARGETS[name], SEEDS[name] = function, list(seeds)
+        TARGETS[name], SEEDS[name], WORDS[name] = function, list(seeds), words.encode().split()
         return function
 
     return named
@@ -86,9 +90,9 @@ class Source:
 
 
 @functools.cache
-def _session():
+def _session(*, redact=False):
     """A session in memory that ends with the process."""
-    store = Store("memory:", **SETTINGS)
+    store = Store("memory:", **(SETTINGS | {"redact": redact}))
     session = store.session("fuzz")
     atexit.register(session.close)
     return session
@@ -385,6 +389,8 @@ def _document():
     b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bash","arguments":{"command":"true"}}}\n',
     b'{"jsonrpc":"2.0","id":"\\ud800","result":{"content":[{"type":"text","text":"x"}],"structuredContent":{"a":[1,{"b":NaN}]}}}\nx',
     b'[{"jsonrpc":"2.0","id":1.5,"error":{"code":-1,"message":"m","data":[[]]}},5]\n{"a":"\\u00e9","a":1e999}',
+    words='"jsonrpc":"2.0" "id": "method" "params" "result" "error" "code" "message" "tools/call" "notifications/cancelled" \\ud800 \\u0000 '
+    "NaN 1e999 -0 [ ] { } : , null \\r \\t",
 )
 def messages(data):
     """Lines of both protocols: what comes apart is what the standard library reads, and whatever is none has an error or no id."""
@@ -428,32 +434,81 @@ def _agrees(line, fields):
         assert repr(expected) == repr([json.loads(bytes(raw)) for raw in raw_json.items(line)])
 
 
-SECRET = b"hunter2hunter"
+SECRET = b"password=hunter2hunter"
+LONG = {
+    b"~": b"error: line %d of what was said\\n",
+    b"^": b"QUJDREVG",
+}  # what a byte of a result stands for, again and again
+OPAQUE = {"requestState", "inputRequests", "taskId"}  # members that are the client's
 
 
 @target(
     b'{"content":[{"type":"text","text":"password=hunter2hunter"}],"structuredContent":{"a":"password=hunter2hunter"}}',
     b'{"content":[{"type":"resource","resource":{"uri":"https://me:hunter2hunter@host/","text":"x"}},{"type":"image","data":"aGk=","mimeType":"image/png"}]}',
     b'{"code":1,"message":"password=hunter2hunter","data":[{"password":"hunter2hunter"}]}',
-)
+    b'{"content":[{"type":"text","text":"~ password=hunter2hunter"},{"type":"text","text":"~"}],"isError":true}',
+    b'{"content":[{"type":"resource","resource":{"uri":"a:b","mimeType":"application/json","text":"[1,[2,{}]]","blob":"^"}}],"_meta":{"a":"~"}}',
+    b'{"content":[{"type":"audio","data":"^","mimeType":"audio/wav","annotations":{"audience":["user"],"priority":0.5}},{"type":"new","a":"^"}]}',
+    b'{"content":[{"type":"resource_link","uri":"file:///a","name":"~","description":"password=hunter2hunter"}],"structuredContent":[1,"~"]}',
+    b'{"code":-32000,"message":"~","data":{"a":["~",{"b":"password=hunter2hunter"}]}}',
+    b'{"structuredContent":{"rows":[{"a":"~ password=hunter2hunter"},{"a":1}]},"content":[],"requestState":"x"}',
+    words='"content" "type" "text" "resource" "blob" "uri" "mimeType" "image" "audio" "data" "annotations" "structuredContent" "_meta" '
+    '"isError" "resource_link" "name" "message" "code" "requestState" "text/plain" "application/json" {"type":"text","text":" '
+    ' password=hunter2hunter \\u0041 \\ud800 \\n ~ ^ [ ] { } : , null true 1e5',
+)  # fmt: skip
 def results(data):
-    """A result or an error from behind the proxy is shown in bounds, or refused as none; it is JSON if it was."""
+    """A result or an error from behind the proxy is shown in bounds, without what redaction finds in it, or refused as none; it is JSON if it was."""
+    data = _lengthened(data)
     fitter = ResultFitter(_processor(), lambda: OwnToolNames(()))
     for fit in (fitter.fit, fitter.fit_error):
         try:
             found = fit(data, ToolCall(tool="t"))
-        except raw_json.RawJsonError:
-            fitter.as_text(data, ToolCall(tool="t"), ValueError("none"))
-            continue
-        if found is not None:
+        except raw_json.RawJsonError as error:
+            found = fitter.as_text(data, ToolCall(tool="t"), error)
             assert raw_json.is_json(found)
+        if found is not None:
+            assert raw_json.is_json(found) or not raw_json.is_json(data)
             assert len(found) <= 4 * len(data) + 20_000
-            assert b"password=" + SECRET not in found
+        if SECRET in (data if found is None else found):
+            assert any(SECRET in clean(redacted(each)[0]).encode() for each in _texts(data)), found
+    session = _session(redact=True)
+    for info in session.infos(limit=None):
+        session.artifact(info.id).delete()
+
+
+def _lengthened(data):
+    """With a few of the bytes that stand for much written out."""
+    for byte, line in LONG.items():
+        many = b"".join(line % number if b"%" in line else line for number in range(200))
+        data = data.replace(byte, many, 6)
+    return data
+
+
+def _texts(data):
+    """All in which redaction may not see a secret, which control characters may part: the whole, its strings, and what is the client's."""
+    text = data.decode("utf-8", "replace")
+    found = [text]
+
+    def members(pairs):
+        for name, value in pairs:
+            found.append(name)
+            found.extend([value] if isinstance(value, str) else [])
+            found.extend([SECRET.decode() + "("] if name in OPAQUE else [])
+        return [value for _, value in pairs]
+
+    def walk(value):
+        for each in value if isinstance(value, list) else []:
+            found.extend([each] if isinstance(each, str) else [])
+            walk(each)
+
+    with contextlib.suppress(ValueError, RecursionError):
+        walk([json.loads(text, object_pairs_hook=members)])
+    return [data, *(each.encode("utf-8", "replace") for each in found)]
 
 
 @functools.cache
 def _processor():
-    return TruncationProcessor(_session())
+    return TruncationProcessor(_session(redact=True))
 
 
 COMMANDS = (
@@ -473,35 +528,55 @@ COMMANDS = (
 CODES = {0, 1, 2, 3, 4, 5, 65, 66, 69, 70, 73, 74, 75, 77, 78, 125, 126, 127, 130}
 
 
+def _typed(line):
+    """A command line as a text of ``arguments``."""
+    name, *words = line.split(" ")
+    return bytes([COMMANDS.index(name)]) + "\0".join(words).encode()
+
+
 @target(
-    b"\x02@last\0--lines\x001-5",
-    b"\x04x\0@last\0--context\x002",
-    b"\x05$..a\0@last",
-    b"\x00--state\0sealed\0--json",
-    b"\x03@2\0-n\x003",
-    b"\x02--bytes\x000-10",
-)
+    *map(
+        _typed,
+        (
+            "show @last --lines 1-5", "search x @last --context 2", "query @last $..a", "list --state sealed --json", "tail @2 -n 3",
+            "show --bytes 0-10", "show @2 --path $[3].b --json", "show @last --stream stderr --skip-holes", "show @last --raw --no-pager",
+            "list --since 5m --until 2026-01-01 --min-size 64K --failed", "list --sort lines --reverse --limit 2 --box", "list --command x --type text/plain",
+            "info @last --json", "info @1", "search --all -i ONE -F -l", "search -v -c one @last --json", "search one @last -A 1 -B 2 -m 3 --cursor combined@10+2+3~4!",
+            "search one @2 --path $[9].b -o -n", "query @2 $[?@.a>3].a --limit 2 --json", "diff @1 @2", "diff @1 @2 --json", "verify --json", "verify @last",
+            "audit --since 1h --kind create --limit 3", "audit --artifact @last --json", "audit --deleted --actor cli", "stats --prometheus", "stats --all --json",
+            "sessions --json", "sessions --project _", "cat @last --stream stdout", "cat @2 --raw", "tail @last --json", "tail -n 0 @last --json",
+        ),
+    ),
+    words="@last @1 @2 --lines --bytes --path --stream --raw --json --limit --cursor --all --context --since --until --kind --state --sort --help "
+    "--skip-holes --no-pager --session --project --count stdout stderr combined 1-5 -3 5- 0 $..a $[?@.a==1] 2026-01-01T00:00:00Z 64K 5m one art_",
+)  # fmt: skip
 def arguments(data):
     """Whatever is typed behind a command that reads: it ends with a code, prints no traceback, and writes nothing."""
-    root = _root()
+    before = sorted(os.listdir(_root()))
+    code, err = answered(data)
+    assert code in CODES or isinstance(code, int), code
+    assert "Traceback" not in err
+    assert sorted(os.listdir(_root())) == before
+
+
+def answered(data):
+    """The code with which a text of ``arguments`` ends, and what is said on the error stream."""
     words = data[1:].decode("utf-8", "replace").split("\0") if len(data) > 1 else []
     name = COMMANDS[data[0] % len(COMMANDS) if data else 0]
-    words = [
-        each for each in words if not each.startswith(("--root", "--ro", "--fol", "-f", "--pager", "--js"))
-    ]
-    before = sorted(os.listdir(root))
+    words = [each for each in words if not each.startswith(("--root", "--ro", "--fol", "-f", "--pager"))]
     out, err = (
         io.TextIOWrapper(io.BytesIO(), write_through=True),
         io.TextIOWrapper(io.BytesIO(), write_through=True),
     )
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    session = mock.patch.dict(
+        os.environ, {"SPILLSTORE_SESSION": "default"}
+    )  # else that of this folder, which is none
+    with session, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = _invoke([name, "--root", root, *words])
+            code = _invoke([name, "--root", _root(), *words])
         except SystemExit as end:
             code = end.code
-    assert code in CODES or isinstance(code, int), code
-    assert b"Traceback" not in err.buffer.getvalue()
-    assert sorted(os.listdir(root)) == before
+    return code, err.buffer.getvalue().decode("utf-8", "replace")
 
 
 @functools.cache
@@ -510,8 +585,11 @@ def _root():
     atexit.register(folder.cleanup)
     os.environ["SPILLSTORE_FREE_DISK_FLOOR"] = "0"
     with Store(folder.name, **SETTINGS).session("default") as session:
-        session.put(json.dumps([{"a": number} for number in range(20)]), content_type="application/json")
         session.put(b"one\ntwo\n" * 50)
+        session.put(
+            json.dumps([{"a": number, "b": "one\n" * number} for number in range(20)]),
+            content_type="application/json",
+        )
     return folder.name
 
 
@@ -543,10 +621,25 @@ def _hides(text, shown):
         assert password not in shown
 
 
+def _members(struct):
+    """Names of all settings."""
+    fields = msgspec.structs.fields(struct)
+    return sorted({name for each in fields for name in (each.name, *_members_of(each.type))})
+
+
+def _members_of(kind):
+    return _members(kind) if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else ()
+
+
 @target(
     b"tools:\n  truncation:\n    inline_limit: 9000\n    overrides:\n      bash: {strategy: head_tail}\n",
     b"tools: {truncation: {redaction: {patterns: ['a+']}}}\n",
     b"- &a [*a]\n",
+    b"tools:\n  truncation:\n    profile: acode\n    limits: {max_lines: 5}\n    redaction: {enabled: true, patterns: [{pattern: 'x+', kind: a}]}\n",
+    words="tools: truncation: "
+    + " ".join(map("{}:".format, _members(TruncationConfiguration)))
+    + " bash head_tail json | & * ? !! --- true null "
+    "1e9 0x10 .inf 10MB {} [] << acode omni default",
 )
 def configurations(data):
     """Any file is a configuration or a ``ConfigurationError`` in a few words."""

@@ -2,9 +2,13 @@
 
 Each part does the same again and again, in steps that grow by a tenth of what is there. After each step it notes memory, descriptors,
 threads, bytes on the disk, and of each kind of call the processor time of who calls, or of the server: what a busy machine does to clocks proves nothing.
-At the end every series is fitted: *flat* if its last quarter is at most 1.3 times its second, *logarithmic* if it rises by less
-than the fifth root of the size and no faster at the end than a logarithm, else it *grows*, which is a finding.
-``--folder`` keeps what was made; a run with it goes on where the last one has ended. All is drawn with ``--seed``.
+*all* is what the whole process has taken for a call, with its other threads. Processor time is longer while others fill the caches, too, so a fixed
+piece of work, the *reference*, is timed between the calls, and all times are told as if it had always taken its median.
+At the end every series is fitted: *flat* if the last third of its last three quarters is at most 1.3 times their first, *logarithmic* if it rises
+by less than the fifth root of the size, else it *grows*, which is a finding.
+``--folder`` keeps what was made and what was sampled; a run with it goes on where the last one has ended, and judges all that was sampled. A run
+that is told to end (SIGTERM, Ctrl-C) notes where; of one that is killed, *stream* and *server* count what was done at the last sample.
+All is drawn with ``--seed``.
 """
 
 from __future__ import annotations
@@ -12,10 +16,12 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import itertools
 import json
 import math
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -33,23 +39,27 @@ SETTINGS = {
     "free_disk_floor": 0, "artifacts_per_minute": 0, "redact": False, "store_quota": 1024 * GIB, "session_quota": 512 * GIB,
     "artifact_limit": 128 * GIB,
 }  # fmt: skip
+COLLECTED = 250  # sessions between two collections
+REFERRED = 10  # calls between two references
 STEPS = 1.1  # how much more there is at the next sample
 FLAT = 1.3  # times
 EXPONENT = 0.2  # of the size, at most
 NOISE = {"memory": 8 * MIB, "descriptors": 4, "threads": 2, "disk": 64 * KIB}
 
 
+_REFERENCE = {str(number): [number, "x" * number] for number in range(200)}
+
+
 class Part:
     """Something that goes on. ``step`` does it once more; ``there`` is how often it was done in this folder."""
 
     unit = "calls"
-    average = staticmethod(statistics.median)  # of what calls of a kind take
     noise = 1e-3  # seconds of a call by which no two are told apart
 
-    def __init__(self, folder: Path, seed: int, wanted: argparse.Namespace) -> None:
+    def __init__(self, folder: Path, seed: int, wanted: argparse.Namespace, there: int) -> None:
         self.folder, self.seed, self.wanted = folder, seed, wanted
         self.times: dict[str, list[float]] = collections.defaultdict(list)
-        self.there = 0
+        self.there = there
         self.settled = 0  # the size from which on it is judged
 
     def timed(self, name, function):
@@ -59,6 +69,10 @@ class Part:
         self.times[name].append(time.thread_time() - began)
         return answer
 
+    def refer(self) -> None:
+        """Time something that never changes."""
+        self.timed("reference", lambda: json.loads(json.dumps(_REFERENCE)))
+
     def step(self, number: int) -> None:
         """Do it once more."""
         raise NotImplementedError
@@ -66,6 +80,10 @@ class Part:
     def pid(self) -> int:
         """The process that is looked at."""
         return os.getpid()
+
+    def used(self) -> float:
+        """Its processor time, of all its threads; its clock is named as Linux names those of other processes."""
+        return time.clock_gettime(~self.pid() << 3 | 2)
 
     def disk(self) -> float:
         """Bytes on the disk, those that should stay alike."""
@@ -85,10 +103,10 @@ def _text(dice: random.Random, lines: int = 20) -> bytes:
 class Session(Part):
     """Small calls in one session: each tenth stores an artifact, the others look at one, list, search, delete and ask for its origin."""
 
-    def __init__(self, folder, seed, wanted):
-        super().__init__(folder, seed, wanted)
+    def __init__(self, folder, seed, wanted, there):
+        super().__init__(folder, seed, wanted, there)
         self._session = Store(folder / "root", **SETTINGS).session("soak")
-        self.ids = [info.id for info in self._session.infos(limit=None)] if (folder / "root").exists() else []
+        self.ids = [info.id for info in self._session.infos(limit=None) if info.source == "soak"]
         self.ids.reverse()
         self.there = 10 * len(self.ids)
 
@@ -129,12 +147,12 @@ class Session(Part):
 
 
 class Sessions(Part):
-    """Sessions, each with an artifact: made, listed a page at a time, opened again, collected for nothing."""
+    """Sessions, each with an artifact: made, opened again, listed, and from time to time all looked at by a collection that deletes none."""
 
     unit = "sessions"
 
-    def __init__(self, folder, seed, wanted):
-        super().__init__(folder, seed, wanted)
+    def __init__(self, folder, seed, wanted, there):
+        super().__init__(folder, seed, wanted, there)
         self._store = Store(folder / "root", collect_interval=1e9, **SETTINGS)
         self.there = (
             sum(1 for _ in (folder / "root" / "_").iterdir()) if (folder / "root" / "_").exists() else 0
@@ -153,6 +171,11 @@ class Sessions(Part):
 
         self.timed("make", make)
         self.timed("open", again)
+        self.timed("list", lambda: list(itertools.islice(self._store.sessions(), 20)))
+        if number % COLLECTED == 10:
+            report = self.timed("collect", lambda: self._store.collect(older_than=1e9))
+            assert (len(report.deleted), len(report.spared)) == (0, number + 1)
+            self.times["collect"][-1] /= number + 1  # it looks at each
 
     def disk(self):
         """For each session."""
@@ -164,12 +187,15 @@ class Stream(Part):
 
     unit = "MiB"
 
-    def __init__(self, folder, seed, wanted):
-        super().__init__(folder, seed, wanted)
+    def __init__(self, folder, seed, wanted, there):
+        super().__init__(folder, seed, wanted, there)
         self._session = Store(folder / "root", **SETTINGS).session("soak")
+        for before in self._session.infos(limit=None):  # of a run that has ended: its writer is gone
+            self._session.artifact(before.id).delete()
         self._writer = self._session.create(source="stream", policy="roll", limit=wanted.cap)
         self._dice = random.Random(seed)
-        self.settled = 2 * wanted.cap // MIB  # until then it fills
+        self.began = there
+        self.settled = there + 2 * wanted.cap // MIB  # until then it fills
         self._block = b"".join(
             b"%d %s\n" % (each, self._dice.randbytes(30).hex().encode()) for each in range(16_000)
         )[:MIB]
@@ -180,10 +206,8 @@ class Stream(Part):
         if number % 64 == 63:
             self.timed("flush", self._writer.flush)
             artifact = self._session.artifact(self._writer.id)
-            assert (
-                self.timed("tail", lambda: artifact.read_bytes(number * MIB, number * MIB + len(block)))
-                == block
-            )
+            at = (number - self.began) * MIB
+            assert block == self.timed("tail", lambda: artifact.read_bytes(at, at + len(block)))
             self.timed("list", lambda: self._session.infos(limit=5))
 
     def close(self):
@@ -199,11 +223,8 @@ class Stream(Part):
 class Server(Part):
     """A server of the protocol, called by its client: commands whose output is stored or shown, and lists."""
 
-    average = staticmethod(statistics.fmean)  # its time is told in ticks of ten milliseconds
-    noise = 0.01
-
-    def __init__(self, folder, seed, wanted):
-        super().__init__(folder, seed, wanted)
+    def __init__(self, folder, seed, wanted, there):
+        super().__init__(folder, seed, wanted, there)
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("SPILLSTORE_")
         }
@@ -241,16 +262,11 @@ class Server(Part):
                 return answer["result"]
 
     def _tool(self, name, **given):
-        before = self._used()
+        before = self.used()
         result = self._ask("tools/call", {"name": name, "arguments": given})
-        self.times[name].append(self._used() - before)
+        self.times[name].append(self.used() - before)
         assert not result.get("isError"), result
         return result
-
-    def _used(self):
-        """The server's processor time."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def step(self, number):
         kind = number % 8
@@ -316,54 +332,98 @@ def verdict(sizes: list[float], values: list[float], noise: float) -> str:
     return "logarithmic" if slope <= EXPONENT else f"grows (size to the power of {slope:.2f})"
 
 
+class Samples:
+    """What was sampled in a folder, by all runs: a line of JSON each, with the size, the run and what is judged of it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
+        self.rows = [json.loads(line) for line in lines if line.endswith(b"\n")]
+        self.run = self.rows[-1]["run"] + 1 if self.rows else 1
+
+    @property
+    def there(self) -> int:
+        """The size of the last one."""
+        return self.rows[-1]["size"] if self.rows else 0
+
+    def add(self, part: Part, used: float) -> None:
+        """Look at a part, which has used so much processor time for each of its units since it was looked at."""
+        values = taken(part) | {"all": used}
+        values |= {what: statistics.median(times) for what, times in part.times.items()}
+        part.times.clear()
+        self.rows.append(
+            {"size": part.there, "run": self.run, "judged": part.there >= part.settled, "values": values}
+        )
+        with self._file.open("a") as file:
+            file.write(json.dumps(self.rows[-1]) + "\n")
+
+    def series(self) -> dict[str, tuple[list[int], list[float]]]:
+        """Of each thing the sizes that are judged, and its values at them."""
+        rows = [row for row in self.rows if row["judged"]] or self.rows
+        names = dict.fromkeys(name for row in self.rows for name in row["values"])
+        sizes = [row["size"] for row in rows]
+        found = {name: [row["values"].get(name, math.nan) for row in rows] for name in names}
+        fixed = found.pop("reference", [math.nan] * len(rows))
+        usual = statistics.median([value for value in fixed if not math.isnan(value)] or [1.0])
+        for name in found.keys() - NOISE.keys():
+            found[name] = [
+                value if math.isnan(now) else value * usual / now
+                for value, now in zip(found[name], fixed, strict=True)
+            ]
+        return {name: (sizes, values) for name, values in found.items()}
+
+
 def play(name: str, wanted: argparse.Namespace, folder: Path) -> bool:
     """Play a part; whether nothing grows that must not."""
     kind, usual = PARTS[name]
     size = wanted.size or max(50, int(usual * wanted.scale))
     print(f"soak {name}: --seed {wanted.seed} --size {size}", flush=True)
     folder.mkdir(exist_ok=True)
-    part = kind(folder, wanted.seed, wanted)
+    samples = Samples(folder / "samples.jsonl")
+    part = kind(folder, wanted.seed, wanted, samples.there)
     began, told = time.monotonic(), 0.0
-    sizes: list[float] = []
-    series: dict[str, list[float]] = collections.defaultdict(list)
-    until = began + wanted.seconds
-    first, following = part.there, part.there + max(10, int(part.there * (STEPS - 1)))
-    number = first
+    number, following, sampled, used = part.there, int(part.there * STEPS) + 10, part.there, part.used()
     try:
-        while number < size and time.monotonic() < until:
+        while number < size:
             part.step(number)
+            if number % REFERRED == 0:
+                part.refer()
             number += 1
             part.there = number
-            if number >= following or number == size:
-                following = max(number + 10, int(number * STEPS))
-                sizes.append(number)
-                for what, value in taken(part).items():
-                    series[what].append(value)
-                for what in set(part.times) | set(series) - set(NOISE):
-                    times = part.times.pop(what, [])
-                    series[what] += [math.nan] * (len(sizes) - 1 - len(series[what]))
-                    series[what].append(part.average(times) if times else math.nan)
+            ended = _ENDED.is_set() or time.monotonic() - began > wanted.seconds
+            if number >= following or number == size or ended:
+                samples.add(part, (part.used() - used) / (number - sampled))
+                following, sampled, used = int(number * STEPS) + 10, number, part.used()
                 if time.monotonic() - told > 30:
                     told = time.monotonic()
+                    memory = samples.rows[-1]["values"]["memory"] / MIB
                     print(
-                        f"{told - began:.0f} s, {number:,} {part.unit}: memory {series['memory'][-1] / MIB:.0f} MiB",
-                        flush=True,
+                        f"{told - began:.0f} s, {number:,} {part.unit}: memory {memory:.0f} MiB", flush=True
                     )
+            if ended:
+                break
     finally:
         part.close()
     print(
         f"to go on: {name} --seed {wanted.seed} --size {size} --folder ...; {number:,} of {size:,} {part.unit} are done"
     )
+    return _judge(name, wanted, part, samples, f"{number:,} {part.unit}, {samples.run} runs")
+
+
+def _judge(name: str, wanted: argparse.Namespace, part: Part, samples: Samples, what_was_done: str) -> bool:
     fine = True
-    for what, values in series.items():
-        from_ = sum(size < part.settled for size in sizes)
-        word = verdict(sizes[from_:], values[from_:], NOISE.get(what, part.noise))
+    for what, (sizes, values) in samples.series().items():
+        word = verdict(sizes, values, NOISE.get(what, part.noise))
         fine &= not word.startswith("grows")
-        shown = [value for value in values[from_:] or values if not math.isnan(value)]
-        picked = [_said(what, shown[min(len(shown) - 1, len(shown) * each // 4)]) for each in (1, 2, 4)]
-        print(f"| {name}, seed {wanted.seed}, {first:,} to {number:,} {part.unit}, {time.monotonic() - began:.0f} s | {what} |"
-              f" {' -> '.join(picked)} | {word} |", flush=True)  # fmt: skip
+        shown = [value for value in values if not math.isnan(value)]
+        picked = [
+            _said(what, shown[min(len(shown) - 1, len(shown) * each // 4)]) for each in (1, 2, 4) if shown
+        ]
+        print(f"| {name}, seed {wanted.seed}, {what_was_done} | {what} | {' -> '.join(picked)} | {word} |", flush=True)  # fmt: skip
     return fine
+
+
+_ENDED = threading.Event()
 
 
 def _said(what: str, value: float) -> str:
@@ -392,6 +452,8 @@ def main() -> int:
     )
     parser.add_argument("--folder", help="where to work and what to keep; a temporary one if left out")
     wanted = parser.parse_args()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, lambda *_: _ENDED.set())
     fine = True
     with contextlib.ExitStack() as stack:
         folder = Path(
@@ -399,7 +461,7 @@ def main() -> int:
         ).resolve()  # a server runs elsewhere
         folder.mkdir(exist_ok=True)
         for name in wanted.part or PARTS:
-            fine &= play(name, wanted, folder / name)
+            fine &= _ENDED.is_set() or play(name, wanted, folder / name)
     return not fine
 
 

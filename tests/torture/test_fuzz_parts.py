@@ -33,6 +33,20 @@ def test_what_is_wrong_is_found_and_told_with_its_text(monkeypatch):
     assert "\\x1b" in found.value.__notes__[0]
 
 
+def test_a_proxy_that_redacts_nothing_is_found(monkeypatch):
+    """Its results are fuzzed with redaction, and a secret that stays is no result."""
+    without = fuzz_targets.TruncationProcessor(fuzz_targets._session())
+    monkeypatch.setattr(fuzz_targets, "_processor", lambda: without)
+    with pytest.raises(AssertionError, match="hunter2hunter"):
+        fuzz_parts.plain("results", SEED, 200)
+
+
+def test_all_command_lines_to_begin_with_are_answered():
+    """None of them is refused as misused, nor for a session that is not there, so that changes of them reach what the commands do."""
+    answers = {text: fuzz_targets.answered(text) for text in fuzz_targets.SEEDS["arguments"]}
+    assert {} == {text: said for text, (code, said) in answers.items() if code in {2, 125}}
+
+
 def test_a_seed_draws_the_same_texts(monkeypatch):
     """Again and again, and another one others."""
 

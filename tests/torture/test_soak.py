@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import subprocess
+import sys
 
 import pytest
 import soak
@@ -38,12 +41,39 @@ def test_a_short_part(name, tmp_path, capfd):
     assert {"memory", "descriptors", "threads", "disk"} < set(rows)
 
 
-def test_it_goes_on_in_its_folder(tmp_path, capfd):
-    """With what is there; the rows say from where."""
-    soak.play("sessions", wanted("sessions"), tmp_path / "it")
-    capfd.readouterr()
-    soak.play("sessions", wanted("sessions", size=20), tmp_path / "it")
-    assert "12 to 20 sessions" in capfd.readouterr().out
+@pytest.mark.parametrize("name", soak.PARTS)
+def test_it_goes_on_in_its_folder(name, tmp_path, capfd):
+    """With what is there; what both runs have sampled is judged, the sizes of the second behind those of the first."""
+    more = SIZES[name] + 20
+    soak.play(name, wanted(name), tmp_path / "it")
+    before = soak.Samples(tmp_path / "it" / "samples.jsonl")
+    soak.play(name, wanted(name, size=more), tmp_path / "it")
+    after = soak.Samples(tmp_path / "it" / "samples.jsonl")
+    assert before.rows == after.rows[: len(before.rows)]
+    assert (SIZES[name], more) == (before.there, after.there)
+    assert [1, 2] == sorted({row["run"] for row in after.rows})
+    assert f"{more} {soak.PARTS[name][0].unit}, 2 runs" in capfd.readouterr().out
+
+
+def test_a_run_that_is_told_to_end_notes_where(tmp_path):
+    """It closes what it has open, and its last sample is where it was."""
+    command = [sys.executable, soak.__file__, "session", "--seed", str(SEED), "--folder", str(tmp_path)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with running:
+        while "memory" not in (said := running.stdout.readline()):
+            assert said
+        running.terminate()
+        rest = running.stdout.read()
+    assert running.returncode in {0, 1}
+    there = soak.Samples(tmp_path / "session" / "samples.jsonl").there
+    assert f"{there:,} of 1,000,000 calls are done" in rest
+
+
+def test_a_line_that_was_half_written_is_left_out(tmp_path):
+    """A run that was killed while it wrote a sample has the ones before it."""
+    file = tmp_path / "samples.jsonl"
+    file.write_text('{"size": 10, "run": 1, "judged": true, "values": {"memory": 5}}\n{"size": 2')
+    assert 10 == soak.Samples(file).there
 
 
 GROWING = [100 * 1.1**number for number in range(97)]  # to a million
@@ -68,3 +98,18 @@ def test_how_a_series_grows(of, expected):
 def test_what_is_within_the_noise_is_flat():
     """A small thing that doubles is no finding."""
     assert "flat" == soak.verdict(GROWING, [size / 1e7 for size in GROWING], noise=0.1)
+
+
+def test_times_are_told_by_the_reference(tmp_path):
+    """A call that takes longer while the reference does, too, is flat; memory is what it is, and a run without references is, too."""
+    file = tmp_path / "samples.jsonl"
+    rows = [(1, {"put": 1.0, "reference": 2.0, "memory": 5}), (2, {"put": 2.0, "reference": 4.0, "memory": 6}), (3, {"put": 3.0, "memory": 7})]  # fmt: skip
+    file.write_text(
+        "".join(
+            json.dumps({"size": size, "run": 1, "judged": True, "values": values}) + "\n"
+            for size, values in rows
+        )
+    )
+    assert {"put": ([1, 2, 3], [1.5, 1.5, 3.0]), "memory": ([1, 2, 3], [5, 6, 7])} == soak.Samples(
+        file
+    ).series()

@@ -294,6 +294,7 @@ static inline Sixteen first_bytes(i64 count) {
 int word_begins(const Text *t, i64 at, const u8 *words);
 int word_ends(const Text *t, i64 at, const u8 *words);
 int run_could_be(const Text *t, i64 from, i64 to, int strength);
+int element_could_be(const Text *t, i64 from, i64 to, int strength);
 int wordy(const Text *t, i64 from, i64 to);
 int sign_at(const Text *t, i64 at);
 i64 line_end_of(Text *t, i64 at);
@@ -318,6 +319,7 @@ int called(const Text *t, i64 stop);
 int value_may_follow(const Text *t, i64 stop, int strength);
 int label_could(Text *t, i64 stop, int strength);
 int heads_column(Text *t, i64 begin, i64 stop);
+int heads_column_of_blanks(Text *t, i64 begin, i64 stop, i64 line_end);
 int after_blank_only(Text *t, i64 begin, i64 stop, int strength);
 int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength);
 int strength_of(const Text *t, i64 begin, i64 size);

@@ -245,13 +245,20 @@ int heads_column(Text *t, i64 begin, i64 stop) {
     return signs;
 }
 
-/* Blanks and a word behind the name: only some forms have their value there. */
-int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
+/* The same, behind which blanks stand: two of them, or a sign behind one, end a title. */
+int heads_column_of_blanks(Text *t, i64 begin, i64 stop, i64 line_end) {
     i64 at = stop;
     while (at < line_end && is(t, at, BLANK)) at++;
     const int ends = at - stop > 1 || at == line_end || t->text[stop] == '\t' || one_of(t->text[at], "|\xe2");
-    if (ends && heads_column(t, begin, stop))
+    return ends && heads_column(t, begin, stop);
+}
+
+/* Blanks and a word behind the name: only some forms have their value there. */
+int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
+    if (heads_column_of_blanks(t, begin, stop, line_end))
         return 1;
+    i64 at = stop;
+    while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
         return labelled_could(t, begin, line_end) || holds(t, line_before(t, begin), begin, "|");
     if (t->text[at] == '|')
@@ -271,7 +278,7 @@ int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     const int wide = at - stop > 1 || t->text[stop] == '\t';
     const int alone = at - stop == 1 && is(t, at + 1, BLANK); /* `password 7 word` */
     if (!is(t, at, ALNUM) || (is(t, at, DIGIT) && (alone || strength == SECRET || strength == TOKEN)))
-        return run_could_be(t, stop, line_end, strength);
+        return run_could_be(t, stop, line_end, strength) || (t->text[at] == '-' && label_could(t, stop, strength));
     int could = (wide && (first_of_line(t, begin) || word_begins(t, at, REGISTRY))) || set_before(t, begin) ||
                 type_begins(t, at) || word_begins(t, at, OR);
     could = could || (begin > 0 && one_of(t->text[begin - 1], "<:")) || /* of an element */

@@ -204,8 +204,11 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     const i64 line_end = line_end_of(t, stop);
     if (is(t, stop, CLOSER))
         return after_closer(t, begin, stop, line_end, strength);
+    if (blank && dashed) /* an option, or a word of a title or a label */
+        return run_could_be(t, stop, line_end, strength) || heads_column_of_blanks(t, begin, stop, line_end) ||
+               label_could(t, stop, strength);
     if (blank)
-        return dashed ? run_could_be(t, stop, line_end, strength) : after_blank(t, begin, stop, line_end, strength);
+        return after_blank(t, begin, stop, line_end, strength);
     switch (byte) {
     case '(':
         for (at = stop + 1; at < line_end && (is(t, at, BLANK) || at_is(t, at, 'N')); at++) {}
@@ -218,7 +221,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     case '!': case '=':
         return compared_could(t, stop, line_end, strength);
     case '>':
-        return begin > 0 && (line_end - stop < 16 || run_could_be(t, stop, line_end, strength));
+        return begin > 0 && (line_end - stop < 16 || element_could_be(t, stop, line_end, strength));
     case '*':
         return at_is(t, stop + 1, '*') && is(t, stop + 2, BLANK) && run_could_be(t, stop, line_end, strength);
     case '|':

@@ -86,6 +86,11 @@ int run_could_be(const Text *t, i64 from, i64 to, int strength) {
     return 0;
 }
 
+/* The same for what an element holds, which is in no quotes. */
+int element_could_be(const Text *t, i64 from, i64 to, int strength) {
+    return run_could_be(t, from, to, strength) || (strength == WEAK && signs_could_be(t, from, to));
+}
+
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
 /* Whether every piece of a value is a word or a small number: [A-Za-z]{1,16}\d{0,3} | \d{1,4} | [vVxX]\d+ */
@@ -281,6 +286,12 @@ int value_could_be(const Text *t, i64 from, i64 to, int strength, int bare) {
     return first < end && !(strength == TOKEN && wordy(t, from, to));
 }
 
+/* Whether so many backslashes stand between `from` and a quote. */
+static int is_escaped(const Text *t, i64 from, i64 quote, i64 escapes) {
+    for (; escapes && quote > from && t->text[quote - 1] == '\\'; escapes--) quote--;
+    return !escapes;
+}
+
 /* Whether a value in quotes, with what may stand before them, could be a secret; -1 if there are none at `at`. */
 int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
     i64 escapes = 0;
@@ -303,7 +314,7 @@ int quoted_could(const Text *t, i64 at, i64 line_end, int strength) {
         }
         if (end >= most || (t->text[end] == '\\' && !escapes))
             return 1;
-        if (t->text[end] == quote && (!escapes || t->text[end - 1] == '\\'))
+        if (t->text[end] == quote && is_escaped(t, from, end, escapes))
             break;
     }
     i64 to = end - escapes;

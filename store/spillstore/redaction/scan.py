@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
 _MOST_COLUMNS = 16  # of a table, that hold secrets
+_STRENGTHS = ("weak", "long", "token", "secret", "password")  # of names, each more than those before
 _CUT_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:?]{0,30})?\Z")
 
 
@@ -130,7 +131,7 @@ def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool
         True,
     ):  # neither takes the place of the other: the scanner drops names without a value in the next line
         group = [each for each in promised if (each[1].form in nextlines.DISTANT) is distant]
-        left, held = _followed(text, group if distant else dict(group).items(), keys, spans, final=final)
+        left, held = _followed(text, group if distant else _strongest(group), keys, spans, final=final)
         following.append(left)
         if held < hold:
             hold, until = held, None
@@ -145,6 +146,20 @@ def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool
         until,
         tried,
     )
+
+
+def _strongest(promised: list[tuple[int, Expected]]) -> Iterable[tuple[int, Expected]]:
+    """Of what is promised for the same line the strongest, of those the last: a word of a path takes no password's place."""
+    found: dict[int, Expected] = {}
+    for at, each in promised:
+        if at not in found or _rank(each) >= _rank(found[at]):
+            found[at] = each
+    return found.items()
+
+
+def _rank(expected: Expected) -> int:
+    strength = expected.named.strength
+    return _STRENGTHS.index(strength) if strength in _STRENGTHS else -1
 
 
 def _followed(

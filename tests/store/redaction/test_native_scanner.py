@@ -134,6 +134,14 @@ def test_names_signs_and_values_in_any_order(both):
         ("curl " + "x" * 400 + " curl " + "x" * 200 + " -u me:k8Jd72hs", "PASSWORD"),
         (r"\u4b1d" + "ghp_" + "k8Jd72hsQ0zPwk8Jd72hsQ0zPwk8Jd72hsQ0zP", "GITHUB_TOKEN"),
         ("key=" + "a" * 300 + ",token=k8Jd72hsQ0zPw", None),
+        ("e -PASS  G\nk8Jd72hs  me\n", "PASSWORD"),
+        ("SECRETKEY -:\nn431GVl5", "SECRET"),
+        (r'credential=\\"k8Jd72hs"\"d', "TOKEN"),
+        ("me@b.example:.m:5", None),
+        ("<key>~X+6x]|]i71r()I9HQ|*brf;8f/6o|vfax$kaqun</", "API_KEY"),
+        ("$ pass show pass1g\nk8Jd72hs\n", "PASSWORD"),
+        ("$ pass show pass1g\n?f-\n", "PASSWORD"),
+        ("-SECRETKEY is:\nn431GVl5", "SECRET"),
     ],
 )
 def test_what_hides_nothing(both, drawn, found):

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from support import alive, examples, not_for_ever, soon
+from support import alive, each_of, examples, not_for_ever, soon
 
 from spillstore import Store
 from spillstore_tools.agent.reading_tools import READING_TOOLS
@@ -1151,6 +1151,14 @@ def test_lines_do_not_depend_on_how_they_come(pieces, sizes):
     assert [bytes(each) for each in read_lines(lambda: next(reads))] == whole.splitlines(
         keepends=True
     ) or b"\r" in whole
+
+
+@each_of("member", ['"b"{":c":1}', '"b"[":c"]', '"b" ":c"', '"b""":1'])
+def test_what_stands_before_a_colon_is_not_dropped(member):
+    """Bytes between a name and its colon make it no object: dropped, the brackets of what is left would not be those that were read."""
+    with pytest.raises(raw_json.RawJsonError, match="not a JSON object"):
+        raw_json.members(f'{{"a":NaN,{member}}}'.encode())
+    assert {"a": b"NaN", "b": b"1"} == raw_json.members(b'{"a":NaN,"b" :1}')
 
 
 @pytest.mark.slow

@@ -789,9 +789,9 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         ".com:|.org:|.net:|.de:|.io:|.edu:|.example:|.local:",
         "column",
-        "",
+        r"(?=[A-Za-z!#$%&*+?~]|\Z)",
         "me@host.example.com:X7%a{11}\n\nmail.example.org:me@host.example:X7%a{11}",
-        "me@host.example.com:delivered\nx me@host.example.com:7X%a{11}",
+        "me@host.example.com:delivered\nx me@host.example.com:7X%a{11}\nme@host.example:.7X%a{11}",
         r"(?:\A|[\r\n])(?:[\w.-]{1,64}:)?[\w.+-]{1,64}@[\w.-]{1,64}",
         follows=r"[A-Za-z!#$%&*+?~]",
     ),

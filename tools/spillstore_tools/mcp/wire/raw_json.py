@@ -74,10 +74,11 @@ def members(data: RawJson) -> dict[str, RawJson]:
         found: dict[str, RawJson] = {}
         for raw in _scan(data, b"{"):
             match = _TOKEN.match(raw.lstrip())
-            _, colon, value = (raw.lstrip()[match.end() :] if match else b"").partition(b":")
-            if match is None or not colon or not value.strip():
+            rest = raw.lstrip()[match.end() :].lstrip() if match else b""
+            value = rest[1:].strip()
+            if match is None or rest[:1] != b":" or not value:
                 raise RawJsonError("not a JSON object") from None
-            found[string(match[0])] = value.strip()
+            found[string(match[0])] = value
         return found
 
 
