@@ -179,6 +179,7 @@ class Store:
             self.root,
             self.address,
             self._redaction,
+            redact=self._settings.redact,
             before_create=self._collector.make_room,
             deleted=self._backend.forget_size,
             remove_unwritten=lambda: self._backend.remove_unwritten(ref),

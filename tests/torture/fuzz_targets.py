@@ -93,7 +93,7 @@ class Source:
 def _session(*, redact=False):
     """A session in memory that ends with the process."""
     store = Store("memory:", **(SETTINGS | {"redact": redact}))
-    session = store.session("fuzz")
+    session = store.session("redacted" if redact else "fuzz")  # a session that is open keeps its settings
     atexit.register(session.close)
     return session
 

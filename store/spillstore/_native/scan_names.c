@@ -147,7 +147,7 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
         return next_line_could(t, line_end, 0) &&
                (behind_a_sign(t, begin) || part_of_a_form(t, begin) || holds(t, begin - BACK, begin, "variable"));
     if (t->text[at] != ',')
-        return one_of(t->text[at], "=!>|?o") && run_could_be(t, stop, line_end, strength);
+        return (one_of(t->text[at], "=!>|?o") && run_could_be(t, stop, line_end, strength)) || label_could(t, stop, strength);
     while (++at < line_end && is(t, at, BLANK)) {}
     if (at == line_end)
         return closed_could(t, begin, line_end);

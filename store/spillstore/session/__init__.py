@@ -53,6 +53,7 @@ class Session:
         address: str | None = None,
         rules: RedactionRules | None = None,
         *,
+        redact: bool | None = None,
         before_create: Callable[[], None] = lambda: None,
         deleted: Callable[[], None] = lambda: None,
         remove_unwritten: Callable[[], Remains] | None = None,
@@ -65,12 +66,13 @@ class Session:
             root: the store's folder, or None.
             address: what names the store to another process, or None.
             rules: by which secrets are taken out; None for the built-in ones.
+            redact: whether they are; None for what the core's settings say.
             before_create: called before an artifact is made; makes room for it.
             deleted: called when the session was deleted.
             remove_unwritten: deletes the session where nothing can be stored.
         """
         self._engine = core
-        self._handle = SessionHandle(core, rules)
+        self._handle = SessionHandle(core, rules, redact=core.settings.redact if redact is None else redact)
         self._events = SessionEvents(self._handle)
         self._listing = ArtifactListing(self._handle)
         self._creator = ArtifactCreator(self._handle, before_create)

@@ -19,12 +19,16 @@ _HIDDEN = re.compile(r"hidden:[\w-]{11}", re.ASCII)
 
 
 class SessionHandle:
-    """A session's core, the rules by which secrets are taken out in it, and whether the ``Session`` was closed."""
+    """A session's core, whether and by which rules secrets are taken out in it, and whether the ``Session`` was closed.
 
-    def __init__(self, core: SessionCore, rules: RedactionRules | None) -> None:
+    Several share a core, each with the setting and the rules of its own store.
+    """
+
+    def __init__(self, core: SessionCore, rules: RedactionRules | None, *, redact: bool) -> None:
         self.core = core
         self.closed = False
         self._rules = rules
+        self._redact = redact
         self._default_rules: RedactionRules | None = None
         self._is_known = (
             False  # whether that was looked up, which imports what most programs that read do not need
@@ -50,7 +54,7 @@ class SessionHandle:
         if wanted is not None:
             return self._rules_for(wanted)
         if not self._is_known:
-            self._default_rules = self._rules_for(self.core.settings.redact)
+            self._default_rules = self._rules_for(self._redact)
             self._is_known = True
         return self._default_rules
 

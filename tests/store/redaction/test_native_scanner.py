@@ -140,8 +140,9 @@ def test_names_signs_and_values_in_any_order(both):
         ("me@b.example:.m:5", None),
         ("<key>~X+6x]|]i71r()I9HQ|*brf;8f/6o|vfax$kaqun</", "API_KEY"),
         ("$ pass show pass1g\nk8Jd72hs\n", "PASSWORD"),
-        ("$ pass show pass1g\n?f-\n", "PASSWORD"),
+        ("$ pass show pass1g\n?f-\n", None),
         ("-SECRETKEY is:\nn431GVl5", "SECRET"),
+        ('pass." b:\n0hWCLX', "PASSWORD"),
     ],
 )
 def test_what_hides_nothing(both, drawn, found):

@@ -184,6 +184,14 @@ def test_off_for_a_store(make_store, monkeypatch):
         assert _text_of(session.put(LINE)) == LINE.encode()
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_stores_that_share_a_session_keep_their_own_setting(make_store, first):
+    """Whoever opened the session before, a store that takes secrets out does so, and one that does not keeps them."""
+    with make_store(redact=first).session("s") as one, make_store(redact=not first).session("s") as other:
+        for session, redacts in ((one, first), (other, not first)):
+            assert (TOKEN.encode() in session.put(LINE).read()) != redacts
+
+
 def test_rules_of_a_store_and_of_a_call(make_store):
     """A store's own rules hold for all that is written into it; a call's go before."""
     rules = RedactionRules(patterns=(Pattern(name="badge", pattern=r"badge-\d{6}"),))
