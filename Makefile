@@ -85,7 +85,7 @@ heavy: $(VENV)/.installed-test
 	SPILLSTORE_NATIVE=0 SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" $(CALLERS)
 
 # The quick tests come last, so that their summary is the last thing to read.
-check: QUICK = 0.4
+check: QUICK = 0.3
 check: lint types docs heavy test
 
 # NOTE=1 keeps what the models saw in benchmarks/seen.json.

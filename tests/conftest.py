@@ -128,7 +128,7 @@ def loop():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Tests of what is on the disk need an engine that puts something there; slow ones of servers repeat those of folders."""
+    """Tests of what is on the disk need an engine that puts something there; those of tools, and slow ones, repeat there those of folders."""
     gone = []
     for item in items:
         spec = getattr(item, "callspec", None)
@@ -137,7 +137,7 @@ def pytest_collection_modifyitems(config, items):
             gone.append(item)
         elif "server" in kinds:
             everywhere = item.get_closest_marker("everywhere")
-            if everywhere is not None and everywhere.kwargs.get("slow"):
+            if everywhere is not None:
                 item.add_marker("slow")
             if item.get_closest_marker("slow"):
                 item.add_marker("repeat")

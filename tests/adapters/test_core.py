@@ -634,6 +634,7 @@ def test_an_adapter_imports_neither_mcp_nor_another(path):
     assert others <= SHARED | own
 
 
+@pytest.mark.repeat
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_result_of_200_mb_is_not_copied(tmp_path):

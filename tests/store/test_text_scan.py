@@ -342,7 +342,7 @@ def test_nothing_is_read_outside(tmp_path):
             "-c",
             script,
             str(random.Random(SEED).randrange(1 << 30)),
-            str(round(8_000 * FACTOR)),
+            str(round(4_000 * FACTOR)),
         ],
         env={**os.environ, "LD_PRELOAD": runtime, "PYTHONMALLOC": "malloc", "ASAN_OPTIONS": "detect_leaks=0"},
         check=True,

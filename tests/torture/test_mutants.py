@@ -121,6 +121,7 @@ def test_a_module_that_was_not_imported_is_told(tmp_path):
         mutants.put_in(mutants.places(path)[0])
 
 
+@pytest.mark.repeat
 def test_a_short_part():
     """Of a module of the store, a few mutants: nearly all are killed, and where to go on is told."""
     command = [sys.executable, str(ROOT / "tests" / "torture" / "mutate.py"), "--seed", "5", "--rounds", "3", "--all",

@@ -24,7 +24,7 @@ from spillstore_tools.process.runners import LocalRunner
 from spillstore_tools.profiles import NAMES
 from spillstore_tools.profiles import profile as profile_named
 
-pytestmark = pytest.mark.everywhere(slow=True)
+pytestmark = pytest.mark.everywhere
 
 
 @pytest.fixture(params=["blocking", pytest.param("async", marks=pytest.mark.slow)])

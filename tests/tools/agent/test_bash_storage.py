@@ -173,6 +173,7 @@ def test_cancelling_does_not_wait_for_the_store(plain_store):
         assert [artifact.info.size for artifact in session.artifacts()].count(len(str(pids[0])) + 1) == 1
 
 
+@pytest.mark.repeat
 @pytest.mark.slow
 @pytest.mark.files
 def test_a_producer_faster_than_the_store_is_held_back(plain_store):

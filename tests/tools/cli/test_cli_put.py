@@ -11,7 +11,7 @@ from support import is_untouched, wait_until
 
 from spillstore_tools.output.truncation import TruncationProcessor
 
-pytestmark = pytest.mark.everywhere(slow=True)
+pytestmark = pytest.mark.everywhere
 
 
 def test_put_prints_id_and_sizes(cli, store, tmp_path):

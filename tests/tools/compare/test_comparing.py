@@ -415,6 +415,7 @@ def test_hostile_content(session, before, now, totals):
     assert totals == Differences(session.put(before), session.put(now)).totals()
 
 
+@pytest.mark.repeat
 @pytest.mark.slow
 def test_memory_stays_flat(tmp_path):
     """Two artifacts of 32 MiB without a line in common take less than 80 MB above what is loaded."""

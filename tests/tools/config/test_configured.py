@@ -28,7 +28,7 @@ from spillstore_tools.output.rendering import media_type_of
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview import strategies
 
-pytestmark = pytest.mark.everywhere(slow=True)
+pytestmark = pytest.mark.everywhere
 
 LINES = "".join(f"line {number}\n" for number in range(4_000))
 HUGE = LINES * 2

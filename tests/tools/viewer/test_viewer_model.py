@@ -24,7 +24,7 @@ from spillstore_tools.viewer.model.steps import Steps
 from spillstore_tools.viewer.model.styles import Style, styled_line
 from spillstore_tools.viewer.model.telling import next_telling, previous_telling
 
-pytestmark = pytest.mark.everywhere(slow=True)
+pytestmark = pytest.mark.everywhere
 VIEWS = ("combined", "stdout", "stderr")
 
 

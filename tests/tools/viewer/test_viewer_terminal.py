@@ -18,7 +18,7 @@ from spillstore_tools.viewer.terminal.log_screen import LogScreen
 from spillstore_tools.viewer.terminal.log_view import LogView
 from spillstore_tools.viewer.terminal.prompts import ChangesScreen, Help, LongLine
 
-pytestmark = pytest.mark.everywhere(slow=True)
+pytestmark = pytest.mark.everywhere
 LOOKS = 2000  # pauses of the pilot after which what must come has not come
 
 
