@@ -41,6 +41,10 @@ _OF_A_SECTION = re.compile(
     rb"(?>[ \t]*+)=(?!=)|:[ \t]{1,8}+(?=[^\s:])|[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']|[ \t]{2,64}+(?=[\w\"'])"
 )
 _QUOTES = frozenset({b'"', b"'"})
+_OF_TEXT = re.compile(
+    rb"(?:\A|[\x00\t\n\r\x1b -~]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})\Z"
+)
+_SHORT = 3  # letters of a name, as pw, that random bytes hold often
 _CHOICE = re.compile(rb"\?[ \t]*[\"']\Z")  # cond ? "password" : "text"
 
 
@@ -111,6 +115,7 @@ def promise(look: Look, begin: int, stop: int) -> Named | None:
     known = look.classified(begin, stop)
     if (
         known is None
+        or (stop - begin <= _SHORT and not _OF_TEXT.search(text, max(0, begin - 4), begin))
         or (left == b":" and _of_a_resource(text, begin, stop))
         or (left in _QUOTES and _CHOICE.search(text, max(0, begin - 4), begin))
         or (left == b"/" and text.endswith(b"checksum/", 0, begin))  # of Helm: of what the secret holds

@@ -375,12 +375,12 @@ FILES = (
     ),
     Place(
         "PASSWORD",
-        ('"P:',),
+        ('" "P:', '"\t"P:'),
         run=r"[^\s\"\\\r\n]",
         least=4,
         judge="chosen",
         goes='AuthInfo:h.example "U:me" "P:7%a{11}" "M:PLAIN"',
-        stays='"P:secret"',
+        stays='AuthInfo:h.example "P:secret"\nx"P:7%a{11}"',
     ),
     Place(
         "BASIC_AUTH",
