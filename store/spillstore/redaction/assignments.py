@@ -19,6 +19,7 @@ from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore.redaction.look import Look, Rule
+    from spillstore.redaction.spans import Span
 
 _NAME_ON = re.compile(f"{classes.NAME}{{0,{LONGEST_NAME}}}+".encode())
 _BLANKS = frozenset(b" \t")
@@ -44,6 +45,9 @@ _QUOTES = frozenset({b'"', b"'"})
 _OF_TEXT = re.compile(
     rb"(?:\A|[\x00\t\n\r\x1b -~]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})\Z"
 )
+_CONTROL = re.compile(rb"[\x01-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL_BEFORE = re.compile(rb"%b[^\r\n]*+\Z" % _CONTROL.pattern)
+_NEAR = 8  # bytes
 _SHORT = 3  # letters of a name, as pw, that random bytes hold often
 _CHOICE = re.compile(rb"\?[ \t]*[\"']\Z")  # cond ? "password" : "text"
 
@@ -103,9 +107,24 @@ def named(look: Look, start: int, end: int) -> int:
         return stop
     found = len(look.spans)
     done = _read(look, _forms_behind(text[stop], known.strength, prose=prose), known, begin, stop)
+    if stop - begin <= _SHORT:
+        look.spans[found:] = [span for span in look.spans[found:] if _text(text, span)]
     if len(look.spans) == found and not prose:
         nextlines.begin(look, known, begin, stop)
     return max(stop, done)
+
+
+def _text(text: bytes, span: Span) -> bool:
+    """Whether at most one of four bytes belongs to no character of UTF-8, as in a word of Latin-1, and no control character is behind."""
+    value = text[span.start : span.end]
+    strange = len(value) - len(value.decode(errors="ignore").encode())
+    return 4 * strange <= len(value) and not _CONTROL.match(text, span.end)
+
+
+def _behind_text(text: bytes, begin: int) -> bool:
+    """Whether what stands in the line before a short name may be text: no control character is near, and no part of a character."""
+    before = text[max(0, begin - _NEAR) : begin]
+    return _OF_TEXT.search(before) is not None and _CONTROL_BEFORE.search(before) is None
 
 
 def promise(look: Look, begin: int, stop: int) -> Named | None:
@@ -115,7 +134,7 @@ def promise(look: Look, begin: int, stop: int) -> Named | None:
     known = look.classified(begin, stop)
     if (
         known is None
-        or (stop - begin <= _SHORT and not _OF_TEXT.search(text, max(0, begin - 4), begin))
+        or (stop - begin <= _SHORT and not _behind_text(text, begin))
         or (left == b":" and _of_a_resource(text, begin, stop))
         or (left in _QUOTES and _CHOICE.search(text, max(0, begin - 4), begin))
         or (left == b"/" and text.endswith(b"checksum/", 0, begin))  # of Helm: of what the secret holds

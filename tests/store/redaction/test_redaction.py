@@ -326,6 +326,23 @@ def test_a_password_called_pwd_goes(text):
     assert secret not in redact(text.replace("@@", secret))
 
 
+@pytest.mark.parametrize("before", [b"", b"\x01\n", b"caf\xe9 ", "密码".encode(), b"A=1\0", b"\x1b[1m"])
+def test_a_password_called_pw_goes_from_text(before):
+    """Behind a line of text in any encoding, also where a byte of it is of no character."""
+    for value in (b"Xa8K%d" % 93, b"M\xfcnchen%d" % 7):
+        text = before + b"pw=" + value + b"\n"
+        assert fed(in_bytes(text))[0] == redact(text) == before + b"pw=[REDACTED: PASSWORD]\n"
+
+
+@pytest.mark.parametrize(
+    "text", [b"\x01 pw=@@\n", b"\x9cpw=@@\n", b" pw=@@\x01\n", b" pw=\xfe@@\xa3\xbf\xc0\n"]
+)
+def test_a_password_called_pw_stays_in_bytes_of_no_text(text):
+    """In random bytes these two letters and a sign stand often."""
+    text = text.replace(b"@@", b"Xa8K")
+    assert fed(in_bytes(text))[0] == redact(text) == text
+
+
 def test_aws_manual_key_goes():
     """The key that AWS prints in its manual goes like any other, since nothing tells them apart but a word."""
     key = "AKIA" + "IOSFODNN7" + "EXAMPLE"
