@@ -122,6 +122,35 @@ def test_sequences_are_counted_as_python_counts_them(text, wanted, before):
         assert text.count(wanted) == count(text, wanted)
 
 
+def model_wide(text):
+    """Where every second byte begins to be a NUL, place by place."""
+    between = set(range(9, 14)) | {0x1B} | set(range(0x20, 0x7F)) | set(range(0xA0, 0x100))
+    for first in range(len(text)):
+        part = text[first : first + 13]
+        if set(part[::2]) == {0} and between.issuperset(part[1::2]):
+            return first
+    return -1
+
+
+wide_texts = st.lists(
+    st.sampled_from(
+        [b"\0", b"a\0", b"\0" * 9, b"a", b"\xe9\0", b"\x01\0", b"\x80\0", b"\x7f\0", b"n\0e\0\t\0", b"\x1b\0"]
+    )
+    | st.binary(max_size=2),
+    max_size=20,
+).map(b"".join)
+
+
+@pytest.mark.parametrize("large", [0, 1 << 30])
+@given(text=wide_texts, before=st.sampled_from([b"", b".", b"\0" * 8, b"\0" * 30]))
+@examples(300)
+def test_text_of_two_bytes_a_character_is_found(large, text, before):
+    """By NULs with letters between, also where they are cut off; not by NULs alone, or with control characters between."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scan, "_LARGE", large)
+        assert text_scan.find_wide(before + text) == model_wide(before + text)
+
+
 def test_each_byte_at_each_place(whole_blocks):
     """Each byte is of its kinds at the beginning, inside and at the end of a vector, and behind the last one."""
     for byte in range(256):
@@ -253,7 +282,7 @@ def test_of_nothing_nothing_is_found():
 OTHER = (
     "unsigned long long spillstore_text_version(void) { return 1; }\n"
     "unsigned long long spillstore_words_version(void) { return 1; }\n"
-    "int spillstore_count, spillstore_count_sequence, spillstore_survey, spillstore_kind, spillstore_lines;"
+    "int spillstore_count, spillstore_count_sequence, spillstore_survey, spillstore_kind, spillstore_find_wide, spillstore_lines;"
 )
 
 
@@ -300,7 +329,7 @@ def test_nothing_is_read_outside(tmp_path):
         "from spillstore.redaction import Redactor, candidates, finder as rules\n"
         "from spillstore.search.native_search import finder\n"
         "from native_texts import text\n"
-        "from test_text_scan import PIECES, WORDS\n"
+        "from test_text_scan import PIECES, WORDS, model_wide\n"
         "text_scan._LARGE = 0\n"
         "found = line_filter.line_filter(WORDS)\n"
         "assert found is not None\n"
@@ -325,6 +354,8 @@ def test_nothing_is_read_outside(tmp_path):
         "        counted = len(kinds.add(held, end, [len(drawn)])[0])\n"
         "        assert kinds.given_up or counted == drawn.count(end) + (not drawn.endswith(end))\n"
         "    assert text_scan.kind(held) == text_scan.kind(drawn)\n"
+        "    wide = bytes(each for byte in drawn for each in (byte, 0))[rng.randrange(2) : rng.randrange(1, 60)]\n"
+        "    assert text_scan.find_wide((ctypes.c_char * len(wide)).from_buffer_copy(wide)) == model_wide(wide)\n"
         "    for each in sequences:\n"
         "        each.first(ctypes.addressof(held), 0, len(drawn))\n"
         "        each.count(ctypes.addressof(held), 0, len(drawn))\n"

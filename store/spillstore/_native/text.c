@@ -1,4 +1,4 @@
-/* Looks through a block of text: counts its line ends, says what kinds of bytes and characters it has.
+/* Looks through a block of text: counts its line ends, says what kinds of bytes and characters it has, finds UTF-16.
  *
  * Python gives the same answers without this (`text_scan.py`), only slower. Nothing is allocated and nothing is kept between calls. Every
  * read is inside the text.
@@ -14,7 +14,8 @@ typedef u8 Lanes __attribute__((vector_size(16)));
 
 #define LANES 16
 #define FLUSHED 255   /* vectors, after which a lane that counts may overflow */
-#define VERSION 1
+#define VERSION 2
+#define WIDE_NULS 7   /* that a text of two bytes a character is told by */
 #define TOGETHER 4096 /* bytes, after which a text that has control characters is given up */
 
 /* Kinds of bytes, as bits: control characters of ASCII but for tab and LF, and what is no ASCII. */
@@ -171,4 +172,34 @@ i64 spillstore_kind(const u8 *text, i64 size) {
         at = end;
     }
     return answer;
+}
+
+static int printed(u8 byte) { return (byte >= '\t' && byte <= '\r') || byte == 0x1B || (byte >= ' ' && byte < 0x7F) || byte >= 0xA0; }
+
+/* The first NUL from which on every second byte is one, with letters, digits, signs or blanks of Latin-1 between them, as in UTF-16:
+ * WIDE_NULS of them, or as many as there are up to the text's end. -1 if there is none. */
+i64 spillstore_find_wide(const u8 *text, i64 size) {
+    for (i64 at = 0; at < size; at++) {
+        const u8 *found = memchr(text + at, 0, (size_t)(size - at));
+        if (found == NULL)
+            return -1;
+        at = found - text;
+        for (u64 eight; size - at > (i64)sizeof eight; at += (i64)sizeof eight) { /* NULs one behind the other */
+            memcpy(&eight, text + at + 1, sizeof eight);
+            if (eight)
+                break;
+        }
+        const i64 first = at;
+        for (int nuls = 1;; nuls++, at += 2) {
+            if (nuls == WIDE_NULS || at + 1 == size)
+                return first;
+            if (!printed(text[at + 1]))
+                break;
+            if (at + 2 == size)
+                return first;
+            if (text[at + 2])
+                break;
+        }
+    }
+    return -1;
 }

@@ -8,7 +8,7 @@ their armour; see ``docs/redaction.md``. Caveat: no rule knows every secret, and
 from __future__ import annotations
 
 from spillstore.redaction.patterns import Allowed, Pattern
+from spillstore.redaction.redactor import Redactor
 from spillstore.redaction.rules import DEFAULT, Redacted, RedactionRules, counted, redact
-from spillstore.redaction.stream import Redactor
 
 __all__ = ["DEFAULT", "Allowed", "Pattern", "Redacted", "RedactionRules", "Redactor", "counted", "redact"]

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spillstore.redaction.own_rules import OwnRules
-from spillstore.redaction.stream import Redactor
+from spillstore.redaction.redactor import Redactor
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:

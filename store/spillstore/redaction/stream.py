@@ -1,4 +1,4 @@
-"""One stream, its secrets replaced as it passes: the same result however it is cut into writes.
+"""One stream in UTF-8 or of any bytes, its secrets replaced as it passes: the same result however it is cut into writes.
 
 Lines are looked at whole. A line that goes on is looked at again when more of it has come, and what cannot belong to a
 secret any more is let go at once: the finder says from where on it cannot tell (``finder.py``). So a prompt shows before
@@ -13,19 +13,19 @@ that is longer than the rules can follow: it is taken out as far as the window g
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.headers import LONGEST_COOKIE
 from spillstore.redaction.look import CONTEXT, LINE_END, line_start
 from spillstore.redaction.nextlines import TRIMMED
-from spillstore.redaction.own_rules import OwnRules
 from spillstore.redaction.scan import Scanned, State, scan
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
+    from spillstore.redaction.own_rules import OwnRules
     from spillstore.redaction.spans import Span
 
-_BUILT_IN = OwnRules()
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
 _AT_ONCE = 4 * WINDOW  # of lines
@@ -36,29 +36,32 @@ _HOT = 32  # rules that a line's end calls: then it is looked at again behind wh
 _ENDS = re.compile(rb"[\r\n\x1b]")  # of a line; a colour is looked through
 
 
-class Redactor:
-    """Takes the secrets out of one stream of bytes. A ``StreamFilter``.
-
-    It keeps at most ``WINDOW`` and ``CONTEXT`` bytes. Cost: 2 to 7 ns a byte with the native scanner, 4 to 250 without it.
-
-    Args:
-        rules: what is taken out; None for the defaults.
+@dataclasses.dataclass(slots=True)
+class Tally:
+    """What was done so far.
 
     Attributes:
-        counts: how many secrets were taken out so far, by kind.
-        looked_at: bytes that the rules have seen so far: those of a line that has not ended are seen again when more comes.
-
-    >>> redactor = Redactor()
-    >>> redactor.feed(b"user=me, pass"), redactor.feed(b"word=hunter2 "), redactor.finish()
-    (b'user=me, pass', b'word=[REDACTED: PASSWORD] ', b'')
-    >>> redactor.counts
-    {'PASSWORD': 1}
+        counts: how many secrets were taken out, by kind.
+        looked_at: bytes that the rules have seen: those of a line that has not ended are seen again when more comes.
     """
 
-    def __init__(self, rules: OwnRules | None = None) -> None:
-        self.counts: dict[str, int] = {}
-        self.looked_at = 0
-        self._rules = _BUILT_IN if rules is None else rules
+    counts: dict[str, int] = dataclasses.field(default_factory=dict)
+    looked_at: int = 0
+
+
+class ByteRedactor:
+    """Takes the secrets out of one stream of bytes, whose text has one byte a character or is in UTF-8.
+
+    It keeps at most ``WINDOW`` and ``CONTEXT`` bytes.
+
+    Args:
+        rules: what is taken out.
+        tally: what was done; what this one does is added.
+    """
+
+    def __init__(self, rules: OwnRules, tally: Tally) -> None:
+        self._rules = rules
+        self._tally = tally
         self._state = State()
         self._rest = b""  # from the line's beginning, or from the context of the next step
         self._base = 0  # in it: the line before that was told, and the next step stands a window behind
@@ -71,23 +74,16 @@ class Redactor:
             None  # inside a secret that no rule could follow: what ends it
         )
 
-    def feed(self, data: bytes) -> bytes:
-        """Take the next bytes; return those that no secret can hold any more, secrets replaced."""
-        return b"".join(self.pieces(data))
-
     def pieces(self, data: bytes) -> list[bytes]:
-        """As ``feed``, but what is returned is not joined: most of it is in pieces of 256 KiB, which are copied once less."""
-        if not data or not self._rules.enabled:
-            return [bytes(data)]
-        data = bytes(data)
+        """Take the next bytes; return those that no secret can hold any more, secrets replaced, most in pieces of 256 KiB."""
         if self._until is not None and self._goes_on(data):
             self._more.append(data)
             return []
         return self._advance(data, final=False)
 
-    def finish(self) -> bytes:
+    def rest(self) -> list[bytes]:
         """The stream ended: return what was held back, secrets replaced."""
-        return b"".join(self._advance(b"", final=True))
+        return self._advance(b"", final=True)
 
     def _goes_on(self, data: bytes) -> bool:
         """Whether all of it only goes on with what is held, so that it need not be looked at again."""
@@ -97,7 +93,7 @@ class Redactor:
 
     def _scan(self, buffer: bytes, start: int, end: int, *, final: bool) -> Scanned:
         since = max(0, self._done - start)
-        self.looked_at += end - start
+        self._tally.looked_at += end - start
         return scan(buffer[start:end], self._rules, self._state, since=since, final=final)
 
     def _advance(self, data: bytes, *, final: bool) -> list[bytes]:
@@ -180,7 +176,8 @@ class Redactor:
                 self._done = last + start
 
     def _placeholder(self, kind: str) -> bytes:
-        self.counts[kind] = self.counts.get(kind, 0) + 1
+        counts = self._tally.counts
+        counts[kind] = counts.get(kind, 0) + 1
         return b"[REDACTED: %b]" % kind.encode()
 
 

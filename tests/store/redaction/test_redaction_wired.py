@@ -63,6 +63,21 @@ def test_nothing_is_stored_by_default(store, tmp_path):
         assert found.reason == "failed: deploy --password [REDACTED: PASSWORD] [REDACTED: GITHUB_TOKEN]"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_nothing_is_stored_of_utf_16(store, encoding):
+    """As tools of Windows write it, in pieces of any size; what is read back is text in UTF-16."""
+    with store.session("s") as session:
+        with session.create() as writer:
+            data = f"first line\r\n{LINE}\r\n".encode(encoding)
+            for start in range(0, len(data), 7):
+                writer.write(data[start : start + 7])
+        shown = _text_of(session.artifact(writer.id)).decode(encoding)
+        assert shown == "first line\r\ndeploy --password [REDACTED: PASSWORD] [REDACTED: GITHUB_TOKEN]\r\n"
+    stored = everything(store.address)
+    for part in (PASSWORD, TOKEN[10:30]):
+        assert part.encode("utf-16-le") not in stored
+
+
 def test_findings_are_counted_and_lines_stay(plain_store):
     """One event tells which kinds were taken out of output and metadata of a tool, and how many; lines keep numbers."""
     body, key = MAKER.pem()
