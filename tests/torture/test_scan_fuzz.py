@@ -75,9 +75,14 @@ def _changed(folder, before, after):
             "strength == PASSWORD ? 4 : 8",
             "PASSWORD",
             id="a password of the least length is dropped",
+            marks=pytest.mark.repeat,
         ),
         pytest.param(
-            "*from = end - 1;", "*from = end;", "small room", id="where it goes on is a byte too far"
+            "*from = end - 1;",
+            "*from = end;",
+            "small room",
+            id="where it goes on is a byte too far",
+            marks=pytest.mark.repeat,
         ),
         pytest.param(
             "&tables->names[(slot + (u32)(hash >> 40) % PROBES) & tables->names_mask];",

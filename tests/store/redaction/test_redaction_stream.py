@@ -61,7 +61,11 @@ def test_pieces_are_what_feed_returns():
 @pytest.mark.parametrize("rules", [None, OWN], ids=["built in", "own"])
 @pytest.mark.parametrize(
     ("seed", "every"),
-    [(0, 4), pytest.param(0, 1, marks=pytest.mark.slow), pytest.param(1, 1, marks=pytest.mark.slow)],
+    [
+        (0, 4),
+        pytest.param(0, 1, marks=pytest.mark.slow),
+        pytest.param(1, 1, marks=[pytest.mark.slow, pytest.mark.repeat]),
+    ],
 )
 def test_every_split(seed, every, rules):
     """Cut in two anywhere, or into single bytes, a text gives the same bytes and the same counts."""

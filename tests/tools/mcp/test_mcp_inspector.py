@@ -86,7 +86,13 @@ def called(inspect, target, name, code=0, **arguments):
     return inspect(target, "tools/call", "--tool-name", name, *given, code=code)
 
 
-@pytest.fixture(params=["stdio", "stdio, structured", "http"])
+@pytest.fixture(
+    params=[
+        "stdio",
+        pytest.param("stdio, structured", marks=pytest.mark.repeat),
+        pytest.param("http", marks=pytest.mark.repeat),
+    ]
+)
 def target(request, root, start):
     """A server of a session's tools, as the inspector is told of it: the command, or the address."""
     if request.param != "http":
