@@ -25,6 +25,7 @@ from spillstore.exceptions import (
     SpillstoreError,
     StorageError,
 )
+from spillstore.runtime import workers
 
 VICTIM = """
 import sys
@@ -228,6 +229,20 @@ def test_a_reader_that_stops_halfway_does_not_hold_back_the_checkpoint(plain_sto
         wal = plain_store.root / "_" / "test" / "session.db-wal"
         assert wal.stat().st_size < 40_000_000
         assert 3_000_000 - 65536 == sum(map(len, abandoned))
+
+
+@pytest.mark.files
+@pytest.mark.slow
+def test_the_wal_stays_bounded_where_no_other_checkpoint_comes_to_an_end(plain_store, monkeypatch):
+    """As on a disk so slow that the checkpoint beside the writers is always at work, and SQLite's own is refused for it."""
+    monkeypatch.setattr(workers, "submit_slow", lambda _job: None)
+    with plain_store.session("test") as session:
+        session._engine.store._pool.writer().execute("PRAGMA wal_autocheckpoint = 0")
+        with session.create() as writer:
+            for _ in range(80):
+                writer.write(os.urandom(1_000_000))
+        wal = plain_store.root / "_" / "test" / "session.db-wal"
+        assert wal.stat().st_size < 30_000_000
 
 
 # --- limits -----------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 DATABASE = "session.db"
 OLDEST_SQLITE = (3, 37, 0)
 WAL_BYTES = 4 * MIB  # committed, as estimated, between two checkpoints
-_WAL_AT_MOST = 16 * MIB  # wal_autocheckpoint counts pages, so small pages need a larger number
+WAL_AT_MOST = 16 * MIB  # committed, as estimated, until who commits copies it
 _WAL_VERSION_OFFSET = (
     18  # two header bytes: 1 rollback journal, 2 WAL (https://www.sqlite.org/fileformat.html)
 )
@@ -288,9 +288,9 @@ def _configure(connection: Connection, settings: Settings, *, read_only: bool, m
         connection.map_file(_MMAP_BYTES if mapped else 0)
     else:
         connection.execute(f"PRAGMA synchronous = {settings.durability}")
-        # The committer checkpoints beside the writers every ``WAL_BYTES``; this is for when it cannot keep up.
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_AT_MOST // sql.PAGE_SIZE}")
-        connection.execute(f"PRAGMA journal_size_limit = {_WAL_AT_MOST}")
+        # What is stored is counted by who commits it (``SessionFile.committed``); this is for all else, such as events.
+        connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_AT_MOST // sql.PAGE_SIZE}")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_AT_MOST}")
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_BYTES // KIB}")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import fork_safety, owner_locks, reserve, sql
 from spillstore.engine.sqlite.connection_pool import ConnectionPool, LentConnection
-from spillstore.engine.sqlite.database import WAL_BYTES
+from spillstore.engine.sqlite.database import WAL_AT_MOST, WAL_BYTES
 from spillstore.engine.sqlite.free_space import check_free_space
 from spillstore.engine.sqlite.schema_check import checked_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
@@ -73,7 +73,8 @@ class SessionFile:
         self.borrow = self._pool.borrow
         self.current = self._pool.current
         self.give_back = self._pool.give_back
-        self._wal_bytes = 0  # about what was committed since the last checkpoint
+        self._wal_bytes = 0  # about what was committed since the last checkpoint was due
+        self._not_copied = 0  # and since one is known to have copied all
         with self.using:
             try:
                 if not read_only:
@@ -185,7 +186,13 @@ class SessionFile:
 
     def committed(self, stored: int, batches: int) -> bool:
         """Count what a transaction has stored; returns whether ``maintain`` is due. The caller writes, as for ``transaction``."""
-        self._wal_bytes += stored + batches * _ROWS_BYTES
+        new = stored + batches * _ROWS_BYTES
+        self._wal_bytes += new
+        self._not_copied += new
+        if self._not_copied >= WAL_AT_MOST:
+            # On a slow disk a checkpoint beside the writers never comes to the WAL's end, which only then begins anew.
+            with contextlib.suppress(SpillstoreError):
+                self.settle()
         due = self._wal_bytes >= WAL_BYTES
         if due:
             self._wal_bytes = 0
@@ -194,7 +201,7 @@ class SessionFile:
     def maintain(self, wanted: Callable[[], bool]) -> None:
         """Copy the WAL into the database on a connection of its own: no caller waits for it, nor it for them.
 
-        What fails here is tried again, and raised, by the commit that finds the WAL at its limit.
+        What fails here is tried again by the commit that finds the WAL at its limit.
 
         Args:
             wanted: asked once nobody else does this: whether it is to be done still.
@@ -233,7 +240,9 @@ class SessionFile:
         """Copy the WAL into the database now; the caller writes, as for ``transaction``."""
         # Not beside the other checkpoint: SQLite lets one of the two go without having done anything.
         with self._pool.checkpointing, translated("freeing space"):
-            self._pool.writer().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            _, frames, copied = self._pool.writer().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        # Who reads may keep it from the WAL's end: then it is tried again when the next one is due.
+        self._not_copied = 0 if copied == frames else WAL_AT_MOST - WAL_BYTES
 
     def structure_problems(self, rows: Any) -> list[str]:
         """The findings of SQLite's integrity check. Cost: reading the whole file."""
