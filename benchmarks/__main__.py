@@ -26,6 +26,7 @@ from benchmarks import (
     sessions,
     size,
     small,
+    stages,
     truncation,
     viewing,
 )
@@ -37,6 +38,7 @@ from benchmarks.workspace import Workspace
 _ALL = {
     "ingest": ingest.measure,
     "defaults": defaults.measure,
+    "stages": stages.measure,
     "size": size.measure,
     "reads": reads.measure,
     "small": small.measure,

@@ -12,6 +12,7 @@ import zstandard
 from benchmarks.frames import FRAME
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -50,7 +51,11 @@ class Table:
 
     def put(self, name: str, data: bytes) -> None:
         """Store one artifact."""
-        rows = [(name, seq, frame) for seq, frame in enumerate(frames_of(data, self._engine))]
+        self.put_frames(name, frames_of(data, self._engine))
+
+    def put_frames(self, name: str, frames: Iterable[bytes]) -> None:
+        """Store one artifact that is compressed already."""
+        rows = [(name, seq, frame) for seq, frame in enumerate(frames)]
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.executemany("INSERT INTO chunk VALUES (?, ?, ?)", rows)
         self._connection.execute("COMMIT")
