@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import itertools
 import os
+import signal
 import threading
 from pathlib import Path
 
@@ -23,7 +24,9 @@ settings.load_profile("default")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """Properties draw with our seed."""
+    """Properties draw with our seed. Ctrl-C reaches what is started, also where a shell has begun the tests in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if SEED and config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = str(SEED)
 
