@@ -165,8 +165,7 @@ class Sequencer:
         for stream in range(len(STREAMS)) if self.filtered else ():
             rest = self._filters[stream].finish() if self._filters else b""
             if self._redactors:
-                redactor = self._redactors[stream]
-                rest = redactor.feed(rest) + redactor.finish() if rest else redactor.finish()
+                rest = self._redactors[stream].finish(rest)
             if rest:
                 yield stream, rest, now
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from spillstore._native import library
 from spillstore.redaction import addresses, assignments, commands, headers, hinted, prefixed, tokens
-from spillstore.redaction.candidates import Automaton, Scanner
+from spillstore.redaction.candidates import Automaton, FirstTexts, Scanner
 from spillstore.redaction.families import Family, entries
 from spillstore.redaction.look import CONTEXT, Look, Rule, line_start
 from spillstore.redaction.places import Placed, segment
@@ -34,7 +34,7 @@ def find(text: bytes, *, since: int = 0, final: bool) -> Look:
         final: nothing follows that belongs to the last line.
     """
     look = Look(text, final=final)
-    scanner = searcher()
+    scanner = FIRST if FIRST.takes(look.size) else searcher()
     done = [max(0, since - family.back) for family in _FAMILIES]
     size = look.size
     whole = size if final else max(line_start(text, size), size - _SEEN)
@@ -88,10 +88,11 @@ _FAMILIES = (
     Family(tuple(_placed(places.SIGNATURES)), 512),
 )
 ENTRIES = entries(_FAMILIES)
+FIRST = FirstTexts(ENTRIES)
 
 
 @functools.cache
 def searcher() -> Automaton | Scanner:
-    """What finds literals on this machine."""
+    """What finds literals on this machine, but for the first short texts."""
     native = library()
     return Scanner(native, ENTRIES) if native is not None and fits(native) else Automaton(ENTRIES)

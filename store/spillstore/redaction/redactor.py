@@ -71,9 +71,11 @@ class Redactor:
             return self._narrow.pieces(data)
         return self._told(data, final=False)
 
-    def finish(self) -> bytes:
-        """The stream ended: return what was held back, secrets replaced."""
-        return b"".join(self._told(b"", final=True))
+    def finish(self, data: bytes = b"") -> bytes:
+        """The stream ended with these bytes: return them and what was held back, secrets replaced. A short text is so looked at once."""
+        if not self._rules.enabled:
+            return data
+        return b"".join(self._told(data, final=True))
 
     def _told(self, data: bytes, *, final: bool) -> list[bytes]:
         """Take each part of the stream for what it is."""
@@ -106,9 +108,7 @@ class Redactor:
             if at >= 0 and not final:
                 data, self._held = data[:at], data[at:]
             self._last = data[-1:] or self._last
-            out += self._narrow.pieces(data)
-            if final:
-                out += self._narrow.rest()
+            out += self._narrow.rest(data) if final else self._narrow.pieces(data)
             return None
         given = data[at - 1 : at] if at else self._last
         if self._codec == BIG or (not self._codec and not _LETTER.fullmatch(given)):
@@ -117,7 +117,7 @@ class Redactor:
             codec = LITTLE
         else:  # the first NUL belongs to a character of another alphabet
             codec, given, at = LITTLE, data[at + 1 : at + 2], at + 2
-        out += (*self._narrow.pieces(data[:at]), *self._narrow.rest())
+        out += self._narrow.rest(data[:at])
         self._begin(codec, given)
         return data[at:]
 

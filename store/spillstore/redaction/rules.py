@@ -73,9 +73,9 @@ class RedactionRules(OwnRules):
         """The same, and how many were taken out, by kind."""
         redactor = self.redactor()
         if isinstance(text, bytes):
-            return redactor.feed(text) + redactor.finish(), redactor.counts
+            return redactor.finish(text), redactor.counts
         errors = "surrogatepass" if _LONE.search(text) else "surrogateescape"
-        result = redactor.feed(text.encode("utf-8", errors)) + redactor.finish()
+        result = redactor.finish(text.encode("utf-8", errors))
         return result.decode("utf-8", errors), redactor.counts
 
 

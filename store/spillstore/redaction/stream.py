@@ -81,9 +81,9 @@ class ByteRedactor:
             return []
         return self._advance(data, final=False)
 
-    def rest(self) -> list[bytes]:
-        """The stream ended: return what was held back, secrets replaced."""
-        return self._advance(b"", final=True)
+    def rest(self, data: bytes = b"") -> list[bytes]:
+        """The stream ended with these bytes: return them and what was held back, secrets replaced."""
+        return self._advance(data, final=True)
 
     def _goes_on(self, data: bytes) -> bool:
         """Whether all of it only goes on with what is held, so that it need not be looked at again."""

@@ -22,9 +22,21 @@ def automaton():
     return candidates.Automaton(finder.ENTRIES)
 
 
-@pytest.fixture(params=[pytest.param("scanner", marks=native), "automaton"], scope="module")
+@pytest.fixture(scope="session")
+def first_texts():
+    """What the first short texts of a process are searched with."""
+    return candidates.FirstTexts(finder.ENTRIES)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _later_texts():
+    """Texts are searched as in a process that has redacted output."""
+    finder.FIRST.left = 0
+
+
+@pytest.fixture(params=[pytest.param("scanner", marks=native), "automaton", "first_texts"], scope="module")
 def searcher(request):
-    """Rules look where the native scanner says, and then where the automaton does."""
+    """Rules look where the native scanner says, then where the automaton does, then where each literal stands."""
     found = request.getfixturevalue(request.param)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(finder, "searcher", lambda: found)
