@@ -14,6 +14,7 @@ typedef u8 Lanes __attribute__((vector_size(16)));
 
 #define LANES 16
 #define FLUSHED 255   /* vectors, after which a lane that counts may overflow */
+#define TOLD 4        /* vectors in which a sequence is looked for together */
 #define VERSION 2
 #define WIDE_NULS 7   /* that a text of two bytes a character is told by */
 #define TOGETHER 4096 /* bytes, after which a text that has control characters is given up */
@@ -77,18 +78,32 @@ i64 spillstore_count(const u8 *text, i64 size, u8 byte) {
     return found;
 }
 
-/* How often a sequence of bytes stands in a text, without overlap: its first and its last byte are looked for at 16 places together. */
+static int is_empty(Lanes lanes) {
+    u64 halves[2];
+    memcpy(halves, &lanes, sizeof halves);
+    return !(halves[0] | halves[1]);
+}
+
+/* How often a sequence of bytes stands in a text, without overlap: its first, its last and a byte between them are looked for at
+ * 64 places together. */
 i64 spillstore_count_sequence(const u8 *text, i64 size, const u8 *wanted, i64 length) {
-    const Lanes first = all_of(wanted[0]), last = all_of(wanted[length - 1]);
+    const i64 middle = length / 2;
+    const Lanes first = all_of(wanted[0]), between = all_of(wanted[middle]), last = all_of(wanted[length - 1]);
     i64 found = 0, at = 0, free = 0; /* behind the last one that was counted */
-    for (; at + LANES + length - 1 <= size; at += LANES) {
-        Lanes hits = (Lanes)(load(text + at) == first) & (Lanes)(load(text + at + length - 1) == last);
-        u64 halves[2];
-        memcpy(halves, &hits, sizeof halves);
-        for (i64 i = 0; (halves[0] | halves[1]) && i < LANES; i++)
-            if (hits[i] && at + i >= free && memcmp(text + at + i, wanted, (size_t)length) == 0) {
-                found++;
-                free = at + i + length;
+    for (; at + TOLD * LANES + length - 1 <= size; at += TOLD * LANES) {
+        Lanes hits[TOLD], any = {0};
+        for (int k = 0; k < TOLD; k++) {
+            const u8 *here = text + at + k * LANES;
+            hits[k] = (Lanes)(load(here) == first) & (Lanes)(load(here + middle) == between) & (Lanes)(load(here + length - 1) == last);
+            any |= hits[k];
+        }
+        for (int k = 0; k < TOLD && !is_empty(any); k++)
+            for (int lane = 0; lane < LANES && !is_empty(hits[k]); lane++) {
+                i64 place = at + k * LANES + lane;
+                if (hits[k][lane] && place >= free && memcmp(text + place, wanted, (size_t)length) == 0) {
+                    found++;
+                    free = place + length;
+                }
             }
     }
     for (at = at > free ? at : free; at + length <= size; at++)
