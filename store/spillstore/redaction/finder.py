@@ -8,18 +8,17 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from spillstore._native import library
 from spillstore.redaction import addresses, assignments, commands, headers, hinted, prefixed, tokens
-from spillstore.redaction.candidates import Automaton, FirstTexts, Scanner
+from spillstore.redaction.candidates import Automaton, FirstTexts
 from spillstore.redaction.families import Family, entries
 from spillstore.redaction.look import CONTEXT, Look, Rule, line_start
 from spillstore.redaction.places import Placed, segment
-from spillstore.redaction.scanner_tables import fits
 from spillstore.redaction.tables import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from spillstore.redaction.native_scanner import Scanner
     from spillstore.redaction.tables.rows import Place
 
 _SEEN = 2560  # bytes behind a literal that the scanner looks at, and more: what it drops before them stays so however the line goes on
@@ -94,5 +93,11 @@ FIRST = FirstTexts(ENTRIES)
 @functools.cache
 def searcher() -> Automaton | Scanner:
     """What finds literals on this machine, but for the first short texts."""
-    native = library()
-    return Scanner(native, ENTRIES) if native is not None and fits(native) else Automaton(ENTRIES)
+    from spillstore._native import library  # noqa: PLC0415  # imports ctypes, which takes longer than what short texts need
+
+    if (native := library()) is not None:
+        from spillstore.redaction import native_scanner, scanner_tables  # noqa: PLC0415  # likewise
+
+        if scanner_tables.fits(native):
+            return native_scanner.Scanner(native, ENTRIES)
+    return Automaton(ENTRIES)

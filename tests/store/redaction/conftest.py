@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from support import native
 
-from spillstore.redaction import candidates, finder
+from spillstore.redaction import candidates, finder, native_scanner
 
 
 @pytest.fixture(scope="session")
 def scanner():
     """The native scanner, and nothing in its place."""
     found = finder.searcher()
-    assert isinstance(found, candidates.Scanner)
+    assert isinstance(found, native_scanner.Scanner)
     return found
 
 

@@ -17,7 +17,7 @@ from streams import cut, fed, in_bytes
 from support import FACTOR, ROOT, SEED, WITHOUT_NATIVE, a_compiler, compiled_library, each_of, native
 
 from spillstore import _native
-from spillstore.redaction import candidates, counted, families, finder, scanner_tables, values
+from spillstore.redaction import candidates, counted, families, finder, native_scanner, scanner_tables, values
 from spillstore.redaction.tables import values as table
 
 FRAMES = (
@@ -59,7 +59,7 @@ def test_it_is_there_where_there_is_a_compiler(monkeypatch):
 
 def test_these_tests_use_what_they_say():
     """The scanner, and the automaton alone where it was not built or ``SPILLSTORE_NATIVE`` is ``0``, as in one run of ``make check``."""
-    assert type(finder.searcher()) is (candidates.Automaton if WITHOUT_NATIVE else candidates.Scanner)
+    assert type(finder.searcher()) is (candidates.Automaton if WITHOUT_NATIVE else native_scanner.Scanner)
 
 
 @native
@@ -224,7 +224,7 @@ def test_literals_of_any_bytes(more):
     )
     of = [families.Entry(each, nothing, 0, frozenset()) for each in [b"ab", b"b", *dict.fromkeys(literals)]]
     drawn = b"".join(rng.choice(of).literal + rng.randbytes(2) for _ in range(20_000))
-    scanner, automaton = candidates.Scanner(_native.library(), of), candidates.Automaton(of)
+    scanner, automaton = native_scanner.Scanner(_native.library(), of), candidates.Automaton(of)
     found = list(scanner.hits(drawn, len(drawn)))
     assert len(found) >= 20_000
     assert found == list(automaton.hits(drawn, len(drawn)))
