@@ -238,12 +238,16 @@ def test_a_server_of_the_model_context_protocol(url, password):
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         for number, (method, params) in enumerate(calls)
     ]
-    done = subprocess.run(
-        [*PROGRAM, "mcp", "--root", url],
-        input="".join(f"{line}\n" for line in lines),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "art_" in done.stdout
-    assert password not in done.stdout + done.stderr
+    program = [*PROGRAM, "mcp", "--root", url]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        process.stdin.write("".join(f"{line}\n" for line in lines))
+        process.stdin.flush()
+        answers, waited_for = [], set(range(len(calls)))
+        while waited_for:  # whoever ends the input earlier ends the calls
+            answers.append(process.stdout.readline())
+            waited_for.discard(json.loads(answers[-1]).get("id"))
+        rest, errors = process.communicate()
+    assert process.returncode == 0
+    assert "art_" in "".join(answers)
+    assert password not in "".join(answers) + rest + errors

@@ -24,6 +24,7 @@ NAME = os.path.join(".agent", "config.yml")  # noqa: PTH118  # shown and joined,
 MAX_BYTES = 1024 * 1024
 MAX_NESTING = 100
 MAX_VALUES = 10_000
+_TOO_DEEP = f"nested more than {MAX_NESTING} levels deep"
 
 _TAG = "tag:yaml.org,2002:"
 _QUOTED = {"'", '"', "|", ">"}
@@ -122,9 +123,9 @@ class _Document:
             return yaml.compose(text, Loader=loader)
         except yaml.MarkedYAMLError as error:
             reason = ", ".join(part for part in (error.context, error.problem) if part)
-            raise ConfigurationError(
-                f"{self.path}, line {error.problem_mark.line + 1}: not YAML: {reason}"
-            ) from error
+            # libyaml has a limit of its own, which is higher; its scanner is ahead of the events.
+            wrong = _TOO_DEEP if "nesting depth" in reason else f"not YAML: {reason}"
+            raise ConfigurationError(f"{self.path}, line {error.problem_mark.line + 1}: {wrong}") from error
         except (yaml.YAMLError, ValueError) as error:  # found by no test, yet PyYAML promises nothing
             raise ConfigurationError(f"{self.path}: not YAML: {error}") from error
 
@@ -134,7 +135,7 @@ class _Document:
             kind = type(event).__name__
             depth += kind.endswith("StartEvent") - kind.endswith("EndEvent")
             if depth > MAX_NESTING:
-                self.fail(event, f"nested more than {MAX_NESTING} levels deep")
+                self.fail(event, _TOO_DEEP)
 
     def entries(self, node: Any) -> dict[str, tuple[Any, Any]]:
         """A mapping's key and value nodes by key, as written: `on` is a tool's name, not a truth."""
