@@ -7,8 +7,7 @@
  * linear in the text, RE2 is to search it. Nothing is allocated or kept, and every read is inside the text.
  */
 
-#include <stdint.h>
-#include <string.h>
+#include "places.h"
 
 typedef uint8_t u8;
 typedef uint32_t u32;
@@ -18,15 +17,10 @@ typedef int64_t i64;
 #define VERSION 4
 #define WORK 4 /* bytes that may be looked at in vain for each byte of a text */
 
-typedef u8 Lanes __attribute__((vector_size(16)));
-
-/* `mask` and `byte` of a place: what the text's byte is compared with after the mask, which is 0xDF where both cases match. */
 typedef struct {
     u8 length; /* in classes */
     u8 least;  /* bytes that it matches at least */
-    u8 place[2];
-    u8 mask[2];
-    u8 byte[2];
+    Places places;
     u32 classes; /* of its first class, in the tables */
 } Alternative;
 
@@ -65,30 +59,16 @@ static inline i64 matching(const Sequences *wanted, const u8 *at, i64 room, i64 
     return 0;
 }
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-static inline Lanes lanes_at(const u8 *text) {
-    Lanes lanes;
-    memcpy(&lanes, text, sizeof lanes);
-    return lanes;
-}
-
-static inline Lanes fitting(const Alternative *each, const u8 *at) {
-    Lanes first = (Lanes)((lanes_at(at + each->place[0]) & each->mask[0]) == each->byte[0]);
-    Lanes second = (Lanes)((lanes_at(at + each->place[1]) & each->mask[1]) == each->byte[1]);
-    return first & second;
-}
-#endif
-
 /* The first match that begins in [at, high) and ends there, or NOTHING; its length too. UNKNOWN_MATCH where so much was looked
  * at in vain that it would not take linear time. */
 static inline i64 next_match(const Sequences *wanted, const u8 *text, i64 at, i64 high, i64 *length, i64 *work) {
     const i64 most = WORK * (high + 1);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    while (at + wanted->reach + 16 <= high) {
-        Lanes hits = fitting(wanted->list, text + at);
+#if HAS_LANES
+    while (at + wanted->reach + LANES <= high) {
+        Lanes hits = fitting(&wanted->list->places, text + at);
         u64 halves[2];
         for (i64 index = 1; index < wanted->count; index++)
-            hits |= fitting(wanted->list + index, text + at);
+            hits |= fitting(&wanted->list[index].places, text + at);
         memcpy(halves, &hits, sizeof halves);
         for (int half = 0; half < 2; half++)
             while (halves[half]) {
@@ -100,7 +80,7 @@ static inline i64 next_match(const Sequences *wanted, const u8 *text, i64 at, i6
                     return UNKNOWN_MATCH;
                 halves[half] &= ~((u64)0xFF << 8 * lane);
             }
-        at += 16;
+        at += LANES;
     }
 #endif
     for (; at + wanted->shortest <= high; at++) {

@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from spillstore import _native
 from spillstore.search.byte_patterns import ANY, CLASSES, REPEATED, PatternParser, UnknownError
+from spillstore.search.rare_places import Places, rare_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_VERSION = 1  # of the function and its arguments, as in ``_native/matches.c``
+    from spillstore.search.byte_patterns import Sequence
+
+_VERSION = 2  # of the function and its arguments, as in ``_native/matches.c``
 _MOST_PLACES: Final = 500
 _MOST_STATES: Final = 500
+_MOST_HEAD: Final = 32  # bytes at the beginning of matches that are looked at
 _ENDS, _OVER = 1, 2  # as in ``_native/matches.c``
 _ASCII: Final = 0x80
 
@@ -58,7 +62,12 @@ class _Repeated(NamedTuple):
 
 
 class _States(ctypes.Structure):
-    _fields_ = [("next", ctypes.c_void_p), ("classes", ctypes.c_char_p)]  # as ctypes wants it
+    _fields_ = [  # as ctypes wants it
+        ("next", ctypes.c_void_p),
+        ("classes", ctypes.c_char_p),
+        ("reach", ctypes.c_int64),
+        ("begin", Places),
+    ]
 
 
 class _Counts(ctypes.Structure):
@@ -78,7 +87,9 @@ class Counter:
         self.kinds = automaton.kinds
         self._count = called.spillstore_count_matches
         self._tables = (ctypes.c_uint32 * len(automaton.table))(*automaton.table), automaton.classes
-        self._states = _States(ctypes.addressof(self._tables[0]), automaton.classes)
+        begin = rare_places(automaton.head)
+        reach = -1 if begin is None else max(begin.place)
+        self._states = _States(ctypes.addressof(self._tables[0]), automaton.classes, reach, begin or Places())
         self._address = ctypes.addressof(self._states)
 
     def count(self, text: int | bytes, low: int, high: int) -> tuple[int, int] | None:
@@ -95,11 +106,13 @@ class Automaton(NamedTuple):
         table: for each state and class of bytes the next state, as ``_native/matches.c`` reads it.
         classes: of each byte.
         kinds: the kinds of text in which its bytes are characters.
+        head: the bytes with which each match begins, one class for each place.
     """
 
     table: list[int]
     classes: bytes
     kinds: frozenset[int]
+    head: Sequence
 
 
 @functools.cache
@@ -282,7 +295,15 @@ class _Places:
         kinds = {0, 1} if is_ascii else {0}
         if is_ascii and not ignore_case:
             kinds.add(2)
-        return Automaton(table, classes, frozenset(kinds))
+        return Automaton(table, classes, frozenset(kinds), self._head(begin))
+
+    def _head(self, places: tuple[int, ...]) -> Sequence:
+        """The bytes that a match which begins at some places has first, as far as all matches have so many."""
+        found: list[frozenset[int]] = []
+        while self._END not in places and len(found) < _MOST_HEAD:
+            found.append(frozenset().union(*(self._bytes[place] or () for place in places)))
+            places = self._closure(tuple(each for place in places for each in self._next[place]))
+        return tuple(found)
 
     @staticmethod
     def _class_of(byte: int, sets: list[frozenset[int]], known: dict[tuple[bool, ...], int]) -> int:

@@ -136,29 +136,28 @@ class LineBlockReader:
         """Prepare a block as far as that needs no neighbouring block; runs on any thread."""
         batches: list[_Batch] = []
         text = own_text()
-        begin = end = None  # the first and the last run of the text
+        start = line = last_line = 0  # of the text: its first byte, and the lines in which it begins and ends
         for run in runs:
-            if begin is not None and end is not None and run.start != begin.start + text.size:
-                batches.append(self._batch(begin, end, text))
+            if text.size and run.start != start + text.size:
+                batches.append(self._batch(start, line, last_line, text))
                 text.clear()
-                begin = None
+            if not text.size:
+                start, line = run.start, run.line
             text.append(run.data)
-            begin = begin or run._replace(data=b"")
-            end = run._replace(data=b"")
-        if begin is not None and end is not None:
-            batches.append(self._batch(begin, end, text))
+            last_line = run.line + run.line_ends
+        if text.size:
+            batches.append(self._batch(start, line, last_line, text))
         return batches
 
-    def _batch(self, begin: Run, end: Run, text: Text) -> _Batch:
+    def _batch(self, start: int, line: int, last_line: int, text: Text) -> _Batch:
         """The whole lines of what was read, and what is torn at both ends."""
-        start, line = begin.start, begin.line
         first = text.find(self._terminator, 0, text.size) + 1
         last = text.rfind(self._terminator, 0, text.size) + 1
         if not first:
             return _Batch(start, line, text.part(0, text.size), None, b"", line)
         middle = self._prepare(start, line + 1, text, first, last)
         tail = text.part(last, text.size)
-        return _Batch(start, line, text.part(0, first), middle, tail, end.line + end.line_ends)
+        return _Batch(start, line, text.part(0, first), middle, tail, last_line)
 
 
 def character_before(data: bytes, at: int) -> int:

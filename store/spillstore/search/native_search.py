@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
 import threading
 from typing import TYPE_CHECKING
 
 from spillstore import _native
-from spillstore.search.byte_patterns import CASE, Rest, byte_pattern, head, is_compared
+from spillstore.search.byte_patterns import Rest, byte_pattern
+from spillstore.search.rare_places import Places, rare_places
 
 if TYPE_CHECKING:
-    from spillstore.search.byte_patterns import BytePattern, Sequence
+    from spillstore.search.byte_patterns import BytePattern
 
 _VERSION = 4  # of the functions and their arguments, as in ``_native/lines.c``
-# The most frequent bytes of logs and sources, the most frequent first; of a sequence the others are looked for.
-_FREQUENT = b" etaoinrsldcu0mpf1g2h.34b5-y6_:789/wv=\"',kx()\tjqz[]{}"
 _local = threading.local()
 
 
@@ -27,9 +25,7 @@ class _Alternative(ctypes.Structure):
     _fields_ = [  # as ctypes wants it
         ("length", ctypes.c_uint8),
         ("least", ctypes.c_uint8),
-        ("place", ctypes.c_uint8 * 2),
-        ("mask", ctypes.c_uint8 * 2),
-        ("byte", ctypes.c_uint8 * 2),
+        ("places", Places),
         ("classes", ctypes.c_uint32),
     ]
 
@@ -113,7 +109,7 @@ class Finder:
         pattern: what is looked for.
     """
 
-    def __init__(self, pattern: BytePattern, places: list[tuple[int, int]]) -> None:
+    def __init__(self, pattern: BytePattern) -> None:
         called = library()
         assert called is not None
         self.pattern = pattern
@@ -122,17 +118,18 @@ class Finder:
         table = b"".join(_bits(each) for sequence in found for each in sequence)
         self._list = (_Alternative * len(found))()
         at = 0
-        for entry, sequence, both in zip(self._list, found, places, strict=True):
-            entry.length, entry.classes = len(sequence), at
+        for entry, sequence in zip(self._list, found, strict=True):
+            places = rare_places(sequence)
+            assert places is not None  # else the pattern would not be known
+            entry.length, entry.classes, entry.places = len(sequence), at, places
             entry.least = sum(not isinstance(each, Rest) for each in sequence)
             at += len(sequence)
-            for number, place in enumerate(both):
-                entry.place[number] = place
-                entry.mask[number] = 0xFF if len(sequence[place]) == 1 else 0xFF ^ CASE
-                entry.byte[number] = min(sequence[place])
         rests = bytes(isinstance(each, Rest) for sequence in found for each in sequence)
         self._tables = table, rests
-        shortest, reach = min(entry.least for entry in self._list), max(itertools.chain.from_iterable(places))
+        shortest, reach = (
+            min(entry.least for entry in self._list),
+            max(max(entry.places.place) for entry in self._list),
+        )
         self._sequences = _Sequences(self._list, len(found), table, rests, shortest, reach)
         self._address = ctypes.addressof(self._sequences)
 
@@ -153,20 +150,7 @@ def finder(pattern: str, *, ignore_case: bool, literal: bool) -> Finder | None:
     if library() is None:
         return None
     found = byte_pattern(pattern, ignore_case=ignore_case, literal=literal)
-    if found is None:
-        return None
-    return Finder(found, [_places(sequence) for sequence in found.alternatives])
-
-
-def _places(sequence: Sequence) -> tuple[int, int]:
-    """The two classes at the head of a sequence that are rarest in text, of those that can be compared."""
-    ranks = []
-    for place, each in enumerate(head(sequence)):
-        if is_compared(each):
-            rank = _FREQUENT.find(max(each))
-            ranks.append((-rank if rank >= 0 else -len(_FREQUENT), place))
-    ranks.sort()
-    return ranks[0][1], ranks[min(1, len(ranks) - 1)][1]
+    return None if found is None else Finder(found)
 
 
 def _bits(members: frozenset[int]) -> bytes:

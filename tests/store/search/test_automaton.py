@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support import NO_FLOORS, examples, native
 
 from spillstore import Store
-from spillstore.search.automaton import counter
+from spillstore.search.automaton import automaton, counter
 from spillstore.search.patterns import compiled
 from spillstore_tools.agent.search_artifact import TextCleaner
 
@@ -65,6 +65,44 @@ def test_it_counts_as_re2_does(pattern, several, ignore_case):
     for text in several if found is not None else ():
         counts = found.count(text, 0, len(text))
         assert counts is None or counts == plain(pattern, text, ignore_case=ignore_case)
+
+
+@given(
+    st.sampled_from(
+        ["ab_[a-c]+", "a[bc]_.*c", "(?i)Ab+_", "(ab|cb)_?1", "b{2,3}a*_", "[ab]c.?1", "a.b", "c+_"]
+    ),
+    st.lists(
+        st.sampled_from(
+            [b"ab_", b"abc", b"aBB_", b"ac_", b"cb", b"_1", b"bbb", b"a", b"\n", b"." * 15, b"." * 33]
+        ),
+        max_size=60,
+    ).map(b"".join),
+    st.integers(0, 40),
+    st.integers(0, 40),
+)
+@examples(600)
+def test_nothing_is_passed_over(pattern, text, before, behind):
+    """Where matches begin with bytes that are known, all of them are found, wherever they stand, and nothing around the text plays a part."""
+    found = counter(pattern, ignore_case=False)
+    low, high = min(before, len(text)), max(min(before, len(text)), len(text) - behind)
+    counts = found.count(text, low, high)
+    assert counts is None or counts == plain(pattern, text[low:high], ignore_case=False)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "head"),
+    [
+        ("ab?c", [b"a", b"bc"]),
+        ("(def|deg) ", [b"d", b"e", b"fg", b" "]),
+        ("a+b", [b"a", b"ab"]),
+        ("(?i)ok", [b"Oo", b"Kk"]),
+        ("a|bc", [b"ab"]),
+        ("x{40}", [b"x"] * 32),
+    ],
+)
+def test_the_beginning_of_matches(pattern, head):
+    """Of each place up to the end of the shortest match, all bytes that a match may have there."""
+    assert head == [bytes(sorted(each)) for each in automaton(pattern, ignore_case=False).head]
 
 
 @pytest.mark.parametrize(
