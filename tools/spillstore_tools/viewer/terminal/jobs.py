@@ -30,7 +30,7 @@ _STEP = 0.05  # seconds of work between two looks whether it is still wanted
 
 
 class Jobs:
-    """The jobs of one screen: one search, and one other at a time.
+    """The jobs of one screen: one search, one that marks, and one other at a time.
 
     Attributes:
         hits: of the search, or None.
@@ -40,6 +40,7 @@ class Jobs:
         self._screen = screen
         self._worker: Worker[None] | None = None  # goes to a place, compares or writes
         self._searcher: Worker[None] | None = None
+        self._marker: Worker[None] | None = None
         self.hits: Hits | None = None
         self._searched: Hits | None = None  # by the worker
         self._backwards = False
@@ -48,13 +49,15 @@ class Jobs:
     @property
     def is_busy(self) -> bool:
         """Whether anything goes on."""
-        return any(each is not None and each.is_running for each in (self._worker, self._searcher))
+        return any(
+            each is not None and each.is_running for each in (self._worker, self._searcher, self._marker)
+        )
 
     def cancel(self) -> None:
         """Give up what goes on."""
         if self.hits is not None:
             self.hits.cancel()
-        for each in (self._worker, self._searcher):
+        for each in (self._worker, self._searcher, self._marker):
             if each is not None:
                 each.cancel()
 
@@ -204,7 +207,7 @@ class Jobs:
 
             self._show(show)
 
-        self._worker = self._start(work, "go")
+        self._marker = self._start(work, "marks")  # a key that goes somewhere does not end it
 
     def changes(self) -> None:
         """Show what has changed since the run before."""
