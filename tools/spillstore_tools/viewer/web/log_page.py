@@ -148,6 +148,7 @@ def _body(reading: Reading, first: int, shown: Html) -> Html:
         data_size=log.info.view(log.stream).size,
         data_first=first,
         data_state=log.info.state,
+        data_hex="1" if log.is_hex else None,
         tabindex="0",
         role="region",
         aria_label="Log",
