@@ -186,6 +186,10 @@ def test_what_the_model_saw_and_what_it_read_later(opened, store):
     assert page.get_attribute(f'.row[data-n="{edge}"]', "class") != page.get_attribute(
         f'.row[data-n="{edge - 1}"]', "class"
     )
+    opened.press("g", "r")
+    page.wait_for_selector('.row.found[data-n="1000"]')
+    opened.press("G", "R")
+    page.wait_for_selector('.row.found[data-n="1000"]')
     assert page.get_attribute("#seen", "aria-pressed") == "true"
     opened.press("m")
     assert page.get_attribute("#seen", "aria-pressed") == "false"

@@ -170,6 +170,13 @@ def test_marks_show_what_the_model_saw(session):
         rows = [line for line in shown(app) if "◆" in line]
         assert [line.partition("line ")[2].split()[0] for line in rows] == ["2001", "2002", "2003"]
         assert all("·" in line for line in rows)
+        view = app.screen.query_one(LogView)
+        await pilot.press("g", "r")
+        await until(pilot, lambda: view.cursor == 2000)
+        await pilot.press("r")
+        await until(pilot, lambda: "nothing behind this was read later" in status(app))
+        await pilot.press("G", "R")
+        await until(pilot, lambda: view.cursor == 2000)
         await pilot.press("m")
         assert not any("◆" in line for line in shown(app))
 

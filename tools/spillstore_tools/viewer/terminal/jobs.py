@@ -177,6 +177,22 @@ class Jobs:
 
         self._worker = self._start(work, "go")
 
+    def read_later(self, *, backwards: bool) -> None:
+        """Go to the next place that somebody has read after it was stored."""
+        screen = self._screen
+        log = screen.log_shown
+        line = log.line_of_row(screen.view.cursor)
+
+        def work() -> None:
+            found = Reads(screen.artifact).next_line(log, line, forwards=not backwards)
+            if found is None:
+                where = "before" if backwards else "behind"
+                self._show(lambda: screen.tell(f"nothing {where} this was read later"))
+            else:
+                self._show(lambda: self._go(log, found))
+
+        self._worker = self._start(work, "go")
+
     def marks(self) -> None:
         """Show what the model saw, and what was read later."""
         screen = self._screen

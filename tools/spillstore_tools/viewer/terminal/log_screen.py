@@ -166,6 +166,10 @@ class LogScreen(LogBase):
         """Go to a line that matters."""
         self.jobs.telling(backwards=backwards)
 
+    def action_read_later(self, backwards: bool) -> None:  # noqa: FBT001  # of a key
+        """Go to a place that was read later."""
+        self.jobs.read_later(backwards=backwards)
+
     def action_marks(self) -> None:
         """Show or hide what the model saw."""
         if self.view.seen is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 240  # of one answer
 _STEP: Final = 0.5  # seconds that a look for the next line takes before it says how far it is
-_WHAT: Final = ("match", "telling", "seen")
+_WHAT: Final = ("match", "telling", "seen", "read")
 
 
 def wanted(given: Parameters) -> Wanted:

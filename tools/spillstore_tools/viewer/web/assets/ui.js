@@ -307,7 +307,7 @@ function startLog() {
     for (;;) {
       const answer = await ask("/log/next", { what, from: at, by, pattern: what === "match" ? pattern : null });
       if (answer.row !== null) return show(answer.row);
-      if (answer.done) return tell(`no ${by > 0 ? "further" : "earlier"} ${{ match: "match", telling: "line that matters", seen: "edge of what the model saw" }[what]}`);
+      if (answer.done) return tell(`no ${by > 0 ? "further" : "earlier"} ${{ match: "match", telling: "line that matters", seen: "edge of what the model saw", read: "place that was read later" }[what]}`);
       at = answer.at;
     }
   });
@@ -498,7 +498,7 @@ function startLog() {
     PageDown: () => page(1), PageUp: () => page(-1), " ": (event) => page(event.shiftKey ? -1 : 1), b: () => page(-1),
     g: () => { stopFollowing(); move(0); }, G: toEnd, Home: () => { stopFollowing(); move(0); }, End: toEnd,
     ":": () => byId("go-to").focus(), "/": () => { byId("pattern").focus(); byId("pattern").select(); },
-    n: () => next("match", 1), N: () => next("match", -1), e: () => next("telling", 1), E: () => next("telling", -1), v: () => next("seen", 1), V: () => next("seen", -1),
+    n: () => next("match", 1), N: () => next("match", -1), e: () => next("telling", 1), E: () => next("telling", -1), v: () => next("seen", 1), V: () => next("seen", -1), r: () => next("read", 1), R: () => next("read", -1),
     m: actions.seen, t: actions.times, w: actions.wrap, a: actions.ansi, f: startFollowing, y: copy, x: save,
     d: () => byId("changes")?.click(), 0: () => choose(streams[0]), 1: () => choose(streams[1]), 2: () => choose(streams[2]), Escape: unpick,
   };
