@@ -157,9 +157,15 @@ class Hits:
         for part in range(self._part(at), -1, -1):
             if not self._is_searched(part * self._width, min(at, (part + 1) * self._width)):
                 return "searching"
-            if self._counts[part]:
+            count, first = self._counts[part], self._firsts[part]
+            if 0 < count <= _PAGE:
+                page = self._page(str(Cursor(self.log.stream, first, 0, 0)), count, None, None)
+                numbers = [match.line for match in page.matches if match.line < line]
+                if numbers:
+                    return numbers[-1]
+            elif count:
                 stop = min(at, (part + 1) * self._width)
-                if (found := self._last_between(self._firsts[part], stop, line)) is not None:
+                if (found := self._last_between(first, stop, line)) is not None:
                     return found
         return None
 
