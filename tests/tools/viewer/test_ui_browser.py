@@ -373,6 +373,11 @@ def test_a_phone_needs_no_scrolling_sideways_and_everything_has_a_name(opened, p
             .map((e) => e.outerHTML)"""
         )
         assert (path, []) == (path, nameless)
+        unsaid = page.evaluate(
+            r"""() => [...document.querySelectorAll("button[aria-label]")].filter((e) => /[a-z]/i.test(e.textContent)
+            && !e.getAttribute("aria-label").toLowerCase().includes(e.textContent.trim().toLowerCase())).map((e) => e.outerHTML)"""
+        )
+        assert (path, []) == (path, unsaid)
 
 
 @pytest.fixture

@@ -192,7 +192,6 @@ function startLog() {
   function drawNow() {
     place();
     if (ending && total && !rows.querySelector(".waiting")) return fit();
-    scroller.setAttribute("aria-valuetext", `rows ${say.format(top + 1)} to ${say.format(Math.min(total, top + visible()))} of ${say.format(total)}`);
     byId("position").textContent = total ? `${say.format(top + 1)}–${say.format(Math.min(total, top + visible()))} of ${say.format(total)} rows · ${Math.round(100 * (last() ? top / last() : 1))}%` : "nothing yet";
     paint();
   }
