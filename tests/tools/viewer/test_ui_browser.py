@@ -186,6 +186,10 @@ def test_what_the_model_saw_and_what_it_read_later(opened, store):
     assert page.get_attribute(f'.row[data-n="{edge}"]', "class") != page.get_attribute(
         f'.row[data-n="{edge - 1}"]', "class"
     )
+    opened.press("g", "r")
+    page.wait_for_selector('.row.found[data-n="1000"]')
+    opened.press("G", "R")
+    page.wait_for_selector('.row.found[data-n="1000"]')
     assert page.get_attribute("#seen", "aria-pressed") == "true"
     opened.press("m")
     assert page.get_attribute("#seen", "aria-pressed") == "false"
@@ -261,6 +265,69 @@ def test_holes_and_binary_content(opened, put, rolled):
     assert opened.page.inner_text("#rows .row .hex").startswith("00 01 02 03 04 05 06 07  08")
 
 
+def test_bytes_have_links_and_calls(opened, put):
+    """Rows of binary content are picked, linked to, copied and saved as the bytes that they are."""
+    data = bytes(range(256)) * 100
+    artifact = put(data)
+    opened.open(artifact, "#B1600-1632")
+    page = opened.page
+    page.wait_for_selector(".row.picked")
+    assert page.eval_on_selector_all(".row.picked", "rows => rows.map(row => +row.dataset.b)") == [
+        1600,
+        1616,
+        1632,
+    ]
+    opened.press("y")
+    call = f"spillstore show {artifact} --bytes 1600-1648 --raw"
+    page.wait_for_function(f"() => document.getElementById('told').textContent.includes('{call}')")
+    page.click('.row[data-b="1616"] .n')
+    assert page.url.endswith("#B1616")
+    with page.expect_download() as saved:
+        opened.press("x")
+    text = saved.value.path().read_text()
+    assert "bytes 1,616 to 1,632" in text
+    assert [f"{number:08x}" in text for number in (1600, 1616, 1632)] == [False, True, False]
+    opened.press("Escape", "G")
+    opened.press("y")
+    page.wait_for_function(
+        f"() => document.getElementById('told').textContent.includes('-{len(data)} --raw')"
+    )
+
+
+def test_wrapped_lines_are_all_reached(opened, put):
+    """Where lines wrap, keys move by lines of the screen, so that each part of a line that is higher than the window is shown."""
+    long = [b" ".join(b"%d.%03d" % (line, word) for word in range(500)) for line in (2, 3)]
+    opened.open(put(b"\n".join([b"first", *long, b"last"])))
+    page = opened.page
+
+    def texts():
+        return page.evaluate(
+            """() => { const box = document.getElementById('window').getBoundingClientRect();
+            return [...document.querySelectorAll('#rows .row')].filter((row) => row.getBoundingClientRect().top < box.bottom - 1
+                && row.getBoundingClientRect().bottom > box.top + 1).map((row) => row.querySelector('.x').textContent.slice(0, 5)); }"""
+        )
+
+    page.set_viewport_size({"width": 500, "height": 500})
+    opened.press("w")
+    assert "last" not in texts()
+    opened.press("G")
+    page.wait_for_timeout(200)
+    assert texts() == ["3.000", "last"]
+    opened.press("g")
+    seen = [texts()[0]]
+    for _ in range(400):
+        opened.press("j")
+        if texts()[0] != seen[-1]:
+            seen.append(texts()[0])
+        if seen[-1] == "last":
+            break
+    assert seen == ["first", "2.000", "3.000", "last"]
+    opened.press("k")
+    assert texts() == ["3.000", "last"]
+    opened.press("w", "g")
+    assert texts() == ["first", "2.000", "3.000", "last"]
+
+
 def test_keys_theme_and_help(opened):
     """? shows the keys, T switches to dark and that stays, s goes to the sessions, j and Enter open a row."""
     page = opened.page
@@ -306,6 +373,11 @@ def test_a_phone_needs_no_scrolling_sideways_and_everything_has_a_name(opened, p
             .map((e) => e.outerHTML)"""
         )
         assert (path, []) == (path, nameless)
+        unsaid = page.evaluate(
+            r"""() => [...document.querySelectorAll("button[aria-label]")].filter((e) => /[a-z]/i.test(e.textContent)
+            && !e.getAttribute("aria-label").toLowerCase().includes(e.textContent.trim().toLowerCase())).map((e) => e.outerHTML)"""
+        )
+        assert (path, []) == (path, unsaid)
 
 
 @pytest.fixture

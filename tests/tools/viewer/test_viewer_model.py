@@ -9,7 +9,9 @@ import stat
 import pytest
 
 from spillstore.exceptions import TargetExistsError
+from spillstore.search import native_search
 from spillstore_tools import get_artifact, profile, render
+from spillstore_tools.agent.search_artifact import TextCleaner
 from spillstore_tools.cli import _invoke
 from spillstore_tools.viewer.model import telling
 from spillstore_tools.viewer.model.export import export_rows
@@ -111,6 +113,41 @@ def test_hits_are_those_of_all_lines(session, share):
     assert (hits.lines, hits.matches, sum(hits.map(40))) == (len(wanted),) * 3
     assert hits.complete
     for line in drawn.sample(range(60_002), 20):
+        assert hits.after(line) == next((each for each in wanted if each > line), None)
+        assert hits.before(line) == next((each for each in reversed(wanted) if each < line), None)
+
+
+@pytest.mark.parametrize("pattern", ["needle", "n[a-e]+dle$", "(?i)NEEDLE|\\bpin\\b"])
+def test_many_hits_are_counted_by_blocks(session, monkeypatch, pattern):
+    """Counts are those of a search, hits are found from everywhere, and few of them were looked at one by one."""
+    drawn = random.Random(3)
+    lines = []
+    while len(lines) < 60_000:
+        often = drawn.choice((0.0, 0.001, 0.5, 1.0))
+        for _ in range(drawn.randrange(1, 30_000)):
+            number = len(lines) + 1
+            hit = drawn.random() < often
+            lines.append(
+                f"{number} \x1b[31mnee\x1b[0mdle\n" if hit and number % 50 == 0
+                else f"{number} é needle and needle\n" if hit and number % 7 == 0
+                else f"{number} of all that hay there is a needle\n" if hit
+                else f"{number} hay, hay and more hay\n"
+            )  # fmt: skip
+    log = Log(session.put("".join(lines)))
+    told = log.artifact.search(pattern, limit=0, cleaner=TextCleaner())
+    wanted = [number for number, line in enumerate(lines, 1) if "hay," not in line]
+    assert told.lines == len(wanted) > 5_000
+    looked_at = []
+    page = Hits._page
+    monkeypatch.setattr(
+        Hits, "_page", lambda *given: looked_at.append(len((found := page(*given)).matches)) or found
+    )
+    hits = Hits(log, pattern, start=drawn.randrange(log.info.size))
+    while not hits.run(0.01):
+        assert 0 <= hits.progress <= 1
+    assert (hits.lines, hits.matches, sum(hits.map(40))) == (told.lines, told.total_matches, told.lines)
+    assert pattern != "needle" or native_search.library() is None or sum(looked_at) < told.lines / 2
+    for line in (0, 1, len(lines), *drawn.sample(range(len(lines)), 20)):
         assert hits.after(line) == next((each for each in wanted if each > line), None)
         assert hits.before(line) == next((each for each in reversed(wanted) if each < line), None)
 

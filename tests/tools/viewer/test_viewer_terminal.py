@@ -159,7 +159,9 @@ def test_marks_show_what_the_model_saw(session):
         artifact.read_lines(2001, 2003)
 
     async def play(app, pilot):
-        await pilot.press("m")
+        await pilot.press("m", "e")  # what goes somewhere does not end the marks
+        await until(pilot, lambda: "█" in shown(app)[0])
+        await pilot.press("m", "m")
         await until(pilot, lambda: "model saw" in status(app))
         assert "1 later read" in status(app)
         assert "█" in shown(app)[0]
@@ -168,6 +170,13 @@ def test_marks_show_what_the_model_saw(session):
         rows = [line for line in shown(app) if "◆" in line]
         assert [line.partition("line ")[2].split()[0] for line in rows] == ["2001", "2002", "2003"]
         assert all("·" in line for line in rows)
+        view = app.screen.query_one(LogView)
+        await pilot.press("g", "r")
+        await until(pilot, lambda: view.cursor == 2000)
+        await pilot.press("r")
+        await until(pilot, lambda: "nothing behind this was read later" in status(app))
+        await pilot.press("G", "R")
+        await until(pilot, lambda: view.cursor == 2000)
         await pilot.press("m")
         assert not any("◆" in line for line in shown(app))
 
@@ -228,6 +237,7 @@ def test_what_was_dropped_is_a_row_that_says_so(session):
     assert hole is not None
 
     async def play(app, pilot):
+        assert "not all of it is here" in status(app)
         view = app.screen.query_one(LogView)
         row = view.shown.hole.index
         view.go(row)
@@ -367,6 +377,9 @@ def test_lists_lead_to_a_log(session, plain_store):
     async def play(app, pilot):
         table = app.screen.query_one("DataTable")
         assert table.row_count == 2
+        assert (
+            "make two" in table.render_line(1).text[:80]
+        )  # what people know it by, on a narrow terminal too
         await pilot.press("slash")
         await typed(pilot, "--failed")
         assert app.screen.query_one("DataTable").row_count == 1

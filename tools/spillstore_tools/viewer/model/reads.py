@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from spillstore import Artifact
     from spillstore.info import Event, Stream
+    from spillstore_tools.viewer.model.log import Log
     from spillstore_tools.viewer.model.rows import Row
 
 KINDS = ("read", "search", "query", "compare", "export")
@@ -91,6 +92,14 @@ class Reads:
         return row.kind == "line" and _touches(
             self._spans.get((stream, True), ()), row.number, row.number + 1
         )
+
+    def next_line(self, log: Log, line: int, *, forwards: bool) -> int | None:
+        """The first line behind ``line`` at which what was read later begins, or the last one before it. Cost: two chunks for each range."""
+        begins = {low for low, _ in self._spans.get((log.stream, True), ())}
+        for low, _ in self._spans.get((log.stream, False), ()):
+            begins.add(log.artifact.locate(byte=low, stream=log.stream, holes="skip").line)
+        found = [each for each in begins if (each > line if forwards else each < line)]
+        return (min if forwards else max)(found, default=None)
 
     def of(self, row: Row, stream: Stream) -> list[Read]:
         """The reads that fetched some of a row of the view ``stream``, the newest first. Cost: a look at each read."""

@@ -30,7 +30,7 @@ _STEP = 0.05  # seconds of work between two looks whether it is still wanted
 
 
 class Jobs:
-    """The jobs of one screen: one search, and one other at a time.
+    """The jobs of one screen: one search, one that marks, and one other at a time.
 
     Attributes:
         hits: of the search, or None.
@@ -40,6 +40,7 @@ class Jobs:
         self._screen = screen
         self._worker: Worker[None] | None = None  # goes to a place, compares or writes
         self._searcher: Worker[None] | None = None
+        self._marker: Worker[None] | None = None
         self.hits: Hits | None = None
         self._searched: Hits | None = None  # by the worker
         self._backwards = False
@@ -48,13 +49,15 @@ class Jobs:
     @property
     def is_busy(self) -> bool:
         """Whether anything goes on."""
-        return any(each is not None and each.is_running for each in (self._worker, self._searcher))
+        return any(
+            each is not None and each.is_running for each in (self._worker, self._searcher, self._marker)
+        )
 
     def cancel(self) -> None:
         """Give up what goes on."""
         if self.hits is not None:
             self.hits.cancel()
-        for each in (self._worker, self._searcher):
+        for each in (self._worker, self._searcher, self._marker):
             if each is not None:
                 each.cancel()
 
@@ -174,6 +177,22 @@ class Jobs:
 
         self._worker = self._start(work, "go")
 
+    def read_later(self, *, backwards: bool) -> None:
+        """Go to the next place that somebody has read after it was stored."""
+        screen = self._screen
+        log = screen.log_shown
+        line = log.line_of_row(screen.view.cursor)
+
+        def work() -> None:
+            found = Reads(screen.artifact).next_line(log, line, forwards=not backwards)
+            if found is None:
+                where = "before" if backwards else "behind"
+                self._show(lambda: screen.tell(f"nothing {where} this was read later"))
+            else:
+                self._show(lambda: self._go(log, found))
+
+        self._worker = self._start(work, "go")
+
     def marks(self) -> None:
         """Show what the model saw, and what was read later."""
         screen = self._screen
@@ -204,7 +223,7 @@ class Jobs:
 
             self._show(show)
 
-        self._worker = self._start(work, "go")
+        self._marker = self._start(work, "marks")  # a key that goes somewhere does not end it
 
     def changes(self) -> None:
         """Show what has changed since the run before."""

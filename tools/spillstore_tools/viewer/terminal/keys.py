@@ -44,6 +44,8 @@ LOG_KEYS = (
     Key("e", "telling(False)", "e", "next place that matters: an error, a failure, a cause"),
     Key("E", "telling(True)", "E", "place that matters before"),
     Key("m", "marks", "m", "what the model saw, and what was read later"),
+    Key("r", "read_later(False)", "r", "next place that was read later"),
+    Key("R", "read_later(True)", "R", "place that was read later before"),
     Key("t", "times", "t", "times, and gaps of a second or more"),
     Key("1", "stream('stdout')", "1", "stdout alone"),
     Key("2", "stream('stderr')", "2", "stderr alone"),

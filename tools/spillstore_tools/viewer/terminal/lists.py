@@ -116,7 +116,7 @@ class ArtifactList(ListScreen):
         sessions: shows the sessions of the store, or None where there is no store.
     """
 
-    HEADER: ClassVar[tuple[str, ...]] = ("id", "size", "lines", "state", "exit", "source", "begun", "command")
+    HEADER: ClassVar[tuple[str, ...]] = ("begun", "exit", "lines", "size", "state", "source", "command", "id")
 
     def __init__(
         self,
@@ -142,14 +142,14 @@ class ArtifactList(ListScreen):
             code = "" if info.exit_code is None else str(info.exit_code)
             style = "red" if info.exit_code else "yellow" if state not in {"sealed", "open"} else ""
             cells = (
-                info.id,
-                human_size(info.size),
-                f"{info.lines:,}",
-                state,
-                code,
-                plain(info.source),
                 _local(info.created),
+                code,
+                f"{info.lines:,}",
+                human_size(info.size),
+                state,
+                plain(info.source),
                 plain(info.command or "")[:_COMMAND],
+                info.id,
             )
             table.add_row(*(Text(cell, style=style) for cell in cells), key=info.id)
         more = found.artifacts - len(found.infos)

@@ -9,7 +9,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from spillstore.exceptions import SpillstoreError
-from spillstore_tools.describe import count
+from spillstore_tools.describe import count, incomplete
 from spillstore_tools.viewer.model.log import Log
 from spillstore_tools.viewer.model.places import show_call
 from spillstore_tools.viewer.terminal.jobs import Jobs
@@ -17,6 +17,7 @@ from spillstore_tools.viewer.terminal.keys import LOG_KEYS, bindings
 from spillstore_tools.viewer.terminal.log_base import LogBase
 from spillstore_tools.viewer.terminal.positions import row_at
 from spillstore_tools.viewer.terminal.prompts import Help, LongLine, Question, came_below
+from spillstore_tools.viewer.terminal.strips import plain
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -68,7 +69,8 @@ class LogScreen(LogBase):
         self.view.grown()
         self.view.go(self.log_shown.row_of_line(self._line))
         self.set_interval(_LOOK, self.look)
-        self.tell()
+        lost = incomplete(self.log_shown.info)
+        self.tell("" if lost is None else f"not all of it is here: {plain(lost)}")
 
     def on_unmount(self) -> None:
         """Record what was read last."""
@@ -163,6 +165,10 @@ class LogScreen(LogBase):
     def action_telling(self, backwards: bool) -> None:  # noqa: FBT001  # of a key
         """Go to a line that matters."""
         self.jobs.telling(backwards=backwards)
+
+    def action_read_later(self, backwards: bool) -> None:  # noqa: FBT001  # of a key
+        """Go to a place that was read later."""
+        self.jobs.read_later(backwards=backwards)
 
     def action_marks(self) -> None:
         """Show or hide what the model saw."""

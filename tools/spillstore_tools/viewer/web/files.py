@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
@@ -14,7 +14,7 @@ from spillstore_tools.describe import incomplete, utc
 from spillstore_tools.viewer.model.footprint import ACTOR, Footprint
 from spillstore_tools.viewer.web.ansi import stylesheet
 from spillstore_tools.viewer.web.html import Html, tag
-from spillstore_tools.viewer.web.log_answers import wanted
+from spillstore_tools.viewer.web.log_answers import meant, wanted
 from spillstore_tools.viewer.web.log_words import amount_of
 from spillstore_tools.viewer.web.reading import TOOL
 
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
     from spillstore import ArtifactInfo, Session
     from spillstore.info import Stream
+    from spillstore_tools.viewer.model.log import Log
     from spillstore_tools.viewer.web.opened import Opened
     from spillstore_tools.viewer.web.parameters import Parameters
     from spillstore_tools.viewer.web.reading import Reading
 
 MOST: Final = 2_000_000  # bytes of the rows of an HTML file; with what is around them it stays below 2 MiB
 _ROWS: Final = 240  # that are read at once
+_DEFAULT: Final = 1000  # lines of a file where nothing is said
 _COLOUR: Final = re.compile(r'class="([^"]*\b[fb]\d+\b[^"]*)"')
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -58,24 +60,45 @@ def _blocks(session: Session, artifact_id: str, stream: Stream) -> Iterator[byte
 
 
 def save(opened: Opened, given: Parameters) -> Response:
-    """Lines as one HTML file, at most 2 MiB of it."""
-    first = given.number("first", 1, least=1)
-    last = given.number("last", max(first, given.number("first", 1) + 999), least=first)
+    """Lines, or bytes of binary content in hex, as one HTML file, at most 2 MiB of it."""
     with opened.reading(wanted(given)) as reading:
-        content = _page(reading, first, last, raw=given.flag("raw"))
-        name = f"{reading.log.artifact.id}-{first}-{last}.html"
-        reading.log.footprint.record(
-            "export", {"stream": reading.log.stream, "first": first, "last": last, "bytes": len(content)}
-        )
+        part = _part(given, reading.log)
+        content = _page(reading, part, raw=given.flag("raw"))
+        name = f"{reading.log.artifact.id}-{part.first}-{part.last}.html"
+        names = ("start", "end") if reading.log.is_hex else ("first", "last")
+        detail = {names[0]: part.first, names[1]: part.last, "bytes": len(content)}
+        reading.log.footprint.record("export", {"stream": reading.log.stream, **detail})
     return Response(content, media_type="text/html", headers=_attached(name))
+
+
+class _Part(NamedTuple):
+    """What is saved: rows, by index, and the lines, or bytes, that they are."""
+
+    unit: str
+    first: int
+    last: int
+    row: int
+    last_row: int
+
+
+def _part(given: Parameters, log: Log) -> _Part:
+    first = given.number("first", 1, least=1)
+    last = given.number("last", first + _DEFAULT - 1, least=first)
+    log.refresh()
+    if not log.is_hex:
+        return _Part("lines", first, last, log.row_of_line(first), log.row_of_line(last))
+    row, last_row = meant(given, log)
+    found = [*log.rows(row, 1), *log.rows(last_row, 1)]
+    start, end = (found[0].start, found[-1].end) if found else (0, 0)
+    return _Part("bytes", start, end, row, last_row)
 
 
 def _attached(name: str) -> dict[str, str]:
     return {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
 
 
-def _page(reading: Reading, first: int, last: int, *, raw: bool) -> str:
-    rows, shown = _rows(reading, first, last, raw=raw)
+def _page(reading: Reading, part: _Part, *, raw: bool) -> str:
+    rows, behind = _rows(reading, part, raw=raw)
     info = reading.log.info
     title = f"{info.command or info.source or info.id} · {info.id}"
     policy = tag("meta", http_equiv="Content-Security-Policy", content=_POLICY)
@@ -93,7 +116,7 @@ def _page(reading: Reading, first: int, last: int, *, raw: bool) -> str:
         "body",
         tag(
             "main",
-            *_about(info, reading, first, last, shown),
+            *_about(info, reading, part, behind),
             tag("div", rows, class_="scroll"),
             class_="table seeing times",
         ),
@@ -101,35 +124,37 @@ def _page(reading: Reading, first: int, last: int, *, raw: bool) -> str:
     return "<!doctype html>" + tag("html", head, body, lang="en")
 
 
-def _about(info: ArtifactInfo, reading: Reading, first: int, last: int, shown: int) -> list[Html]:
+def _about(info: ArtifactInfo, reading: Reading, part: _Part, behind: int) -> list[Html]:
+    """What the file is; ``behind`` is the row that would come next in it."""
     lost = incomplete(info)
-    lines = reading.log.info.view(reading.log.stream)
-    said = f"{reading.log.stream} of {info.id}: lines {first:,} to {min(last, lines.lines):,} of {amount_of(lines.lines, lines.size)}"
-    more = f"Lines {shown + 1:,} to {last:,} are left out: the file would be larger than {MOST:,} bytes."
+    log = reading.log
+    view = log.info.view(log.stream)
+    last = min(part.last, view.size if log.is_hex else view.lines)
+    said = f"{log.stream} of {info.id}: {part.unit} {part.first:,} to {last:,} of {amount_of(view.lines, view.size)}"
+    more = ""
+    if behind <= part.last_row and (rest := log.rows(behind, 1)):
+        more = f"{part.unit.capitalize()} {rest[0].number:,} to {part.last:,} are left out: the file would be larger than {MOST:,} bytes."
     return [
         tag("h1", info.command or info.source or info.id),
         tag("p", f"{said}, {info.state}, {utc(info.created)}; {reading.saw()}", class_="about"),
         tag("p", f"Not all of it was kept: {lost}.", class_="problem") if lost else Html(""),
-        tag("p", more, class_="problem") if shown < min(last, lines.lines) else Html(""),
+        tag("p", more, class_="problem") if more else Html(""),
     ]
 
 
-def _rows(reading: Reading, first: int, last: int, *, raw: bool) -> tuple[Html, int]:
-    """Rows from a line to another, as far as they have room, and the line that the last of them is."""
-    log = reading.log
-    log.refresh()
-    at, end = log.row_of_line(first), log.row_of_line(last)
+def _rows(reading: Reading, part: _Part, *, raw: bool) -> tuple[Html, int]:
+    """Rows, as far as they have room, and the index of the one behind them."""
+    at, end = part.row, part.last_row
     parts: list[str] = []
-    size, shown = 0, first - 1
-    while at <= end and log.total:
+    size = 0
+    while at <= end and reading.log.total:
         found = reading.rows(at, min(_ROWS, end - at + 1), pattern=None, raw=raw)
         size += len(found.encode())
         if not found or size > MOST:
             break
         parts.append(found)
         at += _ROWS
-        shown = log.last_line_of_row(min(at - 1, end))
-    return Html("".join(parts)), shown
+    return Html("".join(parts)), at
 
 
 def _style(rows: str) -> str:

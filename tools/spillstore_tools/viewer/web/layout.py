@@ -19,7 +19,8 @@ _KEYS: Final = (
 LOG_KEYS: Final = (
     ("j k ↓ ↑", "a line down, up"), ("Space b", "a page down, up"), ("g G", "first, last line"), (":", "go to a line, 50%, or a time: 12s, 2m"),
     ("/", "search a regular expression"), ("n N", "next, previous match"), ("e E", "next, previous place that matters"),
-    ("v V", "next, previous edge of what the model saw"), ("m", "mark what the model saw"), ("t", "times and gaps"), ("0 1 2", "both streams, stdout, stderr"),
+    ("v V", "next, previous edge of what the model saw"), ("r R", "next, previous place that was read later"),
+    ("m", "mark what the model saw"), ("t", "times and gaps"), ("0 1 2", "both streams, stdout, stderr"),
     ("a", "ANSI colours"), ("w", "wrap lines"), ("f", "follow"), ("d", "what differs from the run before"), ("y", "copy the call that shows these lines"), ("x", "save the lines as HTML"),
 )  # fmt: skip
 

@@ -11,12 +11,13 @@ from spillstore_tools.viewer.web.parameters import BadRequestError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from spillstore_tools.viewer.model.log import Log
     from spillstore_tools.viewer.web.opened import Opened
     from spillstore_tools.viewer.web.parameters import Parameters
 
 MOST_ROWS: Final = 240  # of one answer
 _STEP: Final = 0.5  # seconds that a look for the next line takes before it says how far it is
-_WHAT: Final = ("match", "telling", "seen")
+_WHAT: Final = ("match", "telling", "seen", "read")
 
 
 def wanted(given: Parameters) -> Wanted:
@@ -76,12 +77,20 @@ def marks(opened: Opened, given: Parameters) -> dict[str, Any]:
 
 
 def call(opened: Opened, given: Parameters) -> dict[str, Any]:
-    """The call that shows lines."""
+    """The call that shows lines, or bytes of binary content."""
+    with opened.reading(wanted(given)) as reading:
+        return {"call": show_call(reading.session, reading.log, *meant(given, reading.log))}
+
+
+def meant(given: Parameters, log: Log) -> tuple[int, int]:
+    """The first and the last row, by index, that a request is about: of lines `first` to `last`, or of the bytes from `start` up to `end`."""
+    if log.is_hex and given.text("start") is not None:
+        start = given.number("start", 0)
+        end = given.number("end", start + 1, least=start + 1)
+        return log.row_of_byte(start), log.row_of_byte(end - 1)
     first = given.number("first", 1, least=1)
     last = given.number("last", first, least=first)
-    with opened.reading(wanted(given)) as reading:
-        log = reading.log
-        return {"call": show_call(reading.session, log, log.row_of_line(first), log.row_of_line(last))}
+    return log.row_of_line(first), log.row_of_line(last)
 
 
 ANSWERS: Final[dict[str, Callable[[Opened, Parameters], dict[str, Any]]]] = {

@@ -125,6 +125,8 @@ def _input(name: str, label: str, hint: str) -> Html:
 
 def _button(name: str, words: str, title: str, *, pressed: bool | None = None) -> Html:
     state = None if pressed is None else str(pressed).lower()
+    # A name has the words that are seen in it, for who says them to a program.
+    has_words = words.lower() in title.lower() or not any(map(str.isalnum, words))
     return tag(
         "button",
         words,
@@ -132,7 +134,7 @@ def _button(name: str, words: str, title: str, *, pressed: bool | None = None) -
         id=name,
         data_do=name,
         title=title,
-        aria_label=title,
+        aria_label=title if has_words else f"{words}: {title}",
         aria_pressed=state,
     )
 
@@ -148,6 +150,7 @@ def _body(reading: Reading, first: int, shown: Html) -> Html:
         data_size=log.info.view(log.stream).size,
         data_first=first,
         data_state=log.info.state,
+        data_hex="1" if log.is_hex else None,
         tabindex="0",
         role="region",
         aria_label="Log",

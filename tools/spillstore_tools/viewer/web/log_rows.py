@@ -35,7 +35,7 @@ def row_html(row: Row, content: Html, kinds: Sequence[str] = (), read_by: str = 
     if row.stream == "stderr":
         classes.append("err")
     number = f"{row.number}" if is_line else f"{row.number:08x}"
-    link = tag("a", number, class_="n", href=f"#L{row.number}" if is_line else None)
+    link = tag("a", number, class_="n", href=f"#L{row.number}" if is_line else f"#B{row.start}")
     gap = row.gap is not None and row.gap >= GAP
     when = "" if row.time is None else f"+{row.gap:.1f} s" if gap else f"{row.time:.3f}"
     time = tag(

@@ -130,6 +130,8 @@ class Reading:
                 return {"row": None, "done": False, "at": row}
         elif what == "seen":
             found = self._edge(line, forwards=forwards)
+        elif what == "read":
+            found = self.reads.next_line(self.log, line, forwards=forwards)
         else:
             steps = self._telling(line, forwards=forwards)
             if not steps.run(seconds):

@@ -73,6 +73,7 @@ byId("help").addEventListener("click", showKeys);
 function startLog() {
   const SPACER = 10_000_000, BLOCK = 60, MOST = 120, KEPT = 60;
   const scroller = byId("scroller"), spacer = byId("spacer"), pane = byId("window"), rows = byId("rows"), map = byId("map"), main = byId("main");
+  const hexed = scroller.dataset.hex === "1", HEX = 16;
   const parser = new DOMParser();
   const blocks = new Map();
   const asked = new Set();
@@ -100,28 +101,77 @@ function startLog() {
 
   // --- the window ------------------------------------------------------------------------------------------------
 
-  const visible = () => Math.max(1, Math.floor(scroller.clientHeight / height));
-  const last = () => Math.max(0, total - visible());
+  // A wrapped line is as high as it needs, so `inner` says how many pixels of the first row stand above the window, any row may be the
+  // first, and what is the last page is known when its rows are drawn.
+  const wraps = () => main.classList.contains("wrap");
+  const room = () => Math.max(1, Math.floor(scroller.clientHeight / height));
+  const last = () => Math.max(0, total - (wraps() ? 1 : room()));
+  const high = () => rows.firstElementChild?.offsetHeight ?? height;
+  let inner = 0, ending = false;
+
+  /** How many rows are shown whole. */
+  function visible() {
+    if (!wraps()) return room();
+    const end = pane.scrollTop + pane.clientHeight;
+    return Math.max(1, [...rows.children].filter((row) => row.offsetTop + row.offsetHeight <= end).length);
+  }
 
   function measure() {
     pane.style.height = `${scroller.clientHeight}px`;
     const whole = Math.max(total * height, scroller.clientHeight);
     spacer.style.height = `${Math.min(whole, SPACER) - scroller.clientHeight}px`;
-    scroller.classList.toggle("exact", whole > SPACER);
+    scroller.classList.toggle("exact", whole > SPACER || wraps());
   }
 
   /** Put the thumb where `top` is. */
   function thumb() {
-    const room = scroller.scrollHeight - scroller.clientHeight;
-    expected = last() ? Math.round((top / last()) * room) : 0;
+    const spare = scroller.scrollHeight - scroller.clientHeight;
+    expected = last() ? Math.round((top / last()) * spare) : 0;
     if (Math.abs(scroller.scrollTop - expected) > 0.5) scroller.scrollTop = expected;
     expected = scroller.scrollTop;
   }
 
   function move(to) {
     top = Math.max(0, Math.min(last(), Math.round(to)));
+    inner = 0;
     thumb();
     draw();
+  }
+
+  /** Move by lines of the screen. */
+  function moveLines(by) {
+    if (!wraps()) return move(top + by);
+    for (let left = Math.abs(by); left; left--) {
+      if (by > 0) {
+        if (inner + height < high() - 1) inner += height;
+        else if (top < last()) { top++; inner = 0; }
+      } else if (inner > 0) inner = Math.max(0, inner - height);
+      else if (top > 0) { top--; place(); inner = Math.max(0, high() - height); }
+      place();
+    }
+    thumb();
+    drawNow();
+  }
+
+  function toEnd() {
+    ending = wraps();
+    move(total - room());
+  }
+
+  /** Make the last page of wrapped lines end with the last of them. */
+  function fit() {
+    ending = false;
+    let space = pane.clientHeight;
+    inner = 0;
+    top = total;
+    for (const row of [...rows.children].reverse()) {
+      if (space <= 0) break;
+      top--;
+      inner = Math.max(0, row.offsetHeight - space);
+      space -= row.offsetHeight;
+    }
+    thumb();
+    drawNow();
   }
 
   function draw() {
@@ -130,12 +180,18 @@ function startLog() {
     requestAnimationFrame(() => { queued = false; drawNow(); });
   }
 
-  function drawNow() {
-    const count = Math.min(MOST, visible() + 2, total - top);
+  /** Put the rows into the window. */
+  function place() {
+    const count = Math.min(MOST, room() + 2, total - top);
     const shown = [];
     for (let index = top; index < top + count; index++) shown.push(rowAt(index));
     rows.replaceChildren(...shown);
-    scroller.setAttribute("aria-valuetext", `rows ${say.format(top + 1)} to ${say.format(Math.min(total, top + visible()))} of ${say.format(total)}`);
+    pane.scrollTop = inner;
+  }
+
+  function drawNow() {
+    place();
+    if (ending && total && !rows.querySelector(".waiting")) return fit();
     byId("position").textContent = total ? `${say.format(top + 1)}–${say.format(Math.min(total, top + visible()))} of ${say.format(total)} rows · ${Math.round(100 * (last() ? top / last() : 1))}%` : "nothing yet";
     paint();
   }
@@ -150,7 +206,7 @@ function startLog() {
       empty.textContent = "…";
       return empty;
     }
-    const line = +known.dataset.n;
+    const line = numberOf(known);
     known.classList.toggle("picked", picked !== null && line >= picked[0] && line <= picked[1]);
     known.classList.toggle("found", index === found);
     return known;
@@ -205,14 +261,15 @@ function startLog() {
     rest += lines;
     const whole = Math.trunc(rest);
     rest -= whole;
-    if (whole) { stopFollowing(); move(top + whole); }
+    if (whole) { stopFollowing(); moveLines(whole); }
   }, { passive: false });
 
   scroller.addEventListener("scroll", () => {
     if (Math.abs(scroller.scrollTop - expected) < 1) return;
     expected = scroller.scrollTop;
-    const room = scroller.scrollHeight - scroller.clientHeight;
-    top = Math.round((room ? scroller.scrollTop / room : 0) * last());
+    const spare = scroller.scrollHeight - scroller.clientHeight;
+    top = Math.round((spare ? scroller.scrollTop / spare : 0) * last());
+    inner = 0;
     stopFollowing();
     draw();
   });
@@ -222,13 +279,13 @@ function startLog() {
   scroller.addEventListener("touchmove", (event) => {
     if (touched === null) return;
     const by = Math.trunc((touched - event.touches[0].clientY) / height);
-    if (by) { touched -= by * height; move(top + by); }
+    if (by) { touched -= by * height; moveLines(by); }
   }, { passive: true });
 
   function show(index, mark = true) {
     stopFollowing();
     if (mark) found = index;
-    if (index < top || index >= top + visible() - 1) move(index - Math.floor(visible() / 3));
+    if (index < top || index >= top + visible() - (wraps() ? 0 : 1)) move(wraps() ? index : index - Math.floor(room() / 3));
     else draw();
   }
 
@@ -249,7 +306,7 @@ function startLog() {
     for (;;) {
       const answer = await ask("/log/next", { what, from: at, by, pattern: what === "match" ? pattern : null });
       if (answer.row !== null) return show(answer.row);
-      if (answer.done) return tell(`no ${by > 0 ? "further" : "earlier"} ${{ match: "match", telling: "line that matters", seen: "edge of what the model saw" }[what]}`);
+      if (answer.done) return tell(`no ${by > 0 ? "further" : "earlier"} ${{ match: "match", telling: "line that matters", seen: "edge of what the model saw", read: "place that was read later" }[what]}`);
       at = answer.at;
     }
   });
@@ -294,7 +351,7 @@ function startLog() {
   function startFollowing() {
     follow = !follow;
     press("follow", follow);
-    if (follow) { measure(); move(last()); }
+    if (follow) { measure(); toEnd(); }
   }
 
   function watch() {
@@ -305,7 +362,7 @@ function startLog() {
       if (facts.error) { tell(facts.error); following.close(); return; }
       grown(facts);
       byId("amount").textContent = facts.amount;
-      if (follow) move(last()); else draw();
+      if (follow) toEnd(); else draw();
       if (state !== "open") { following.close(); forget(); }
     };
   }
@@ -318,7 +375,7 @@ function startLog() {
   function toggle(id, name) {
     const on = main.classList.toggle(name);
     press(id, on);
-    requestAnimationFrame(() => { measure(); drawNow(); });
+    requestAnimationFrame(() => { measure(); move(top); });
   }
 
   /** The map beside the scroll bar: what the model saw, what was read later, what was found, and the window. */
@@ -369,10 +426,14 @@ function startLog() {
 
   // --- lines: permalinks, copy, save ------------------------------------------------------------------------------
 
+  /** What a row is called by: its line, or its first byte where rows are bytes. */
+  function numberOf(row) { return +(hexed ? row.dataset.b : row.dataset.n); }
+
   function pick(first, end) {
     picked = [Math.min(first, end), Math.max(first, end)];
-    history.replaceState(null, "", `#L${picked[0]}${picked[1] > picked[0] ? `-${picked[1]}` : ""}`);
-    byId("lines").textContent = picked[0] === picked[1] ? `line ${say.format(picked[0])}` : `lines ${say.format(picked[0])}–${say.format(picked[1])}`;
+    const several = picked[1] > picked[0], unit = hexed ? "byte" : "line";
+    history.replaceState(null, "", `#${hexed ? "B" : "L"}${picked[0]}${several ? `-${picked[1]}` : ""}`);
+    byId("lines").textContent = several ? `${unit}s ${say.format(picked[0])}–${say.format(picked[1])}` : `${unit} ${say.format(picked[0])}`;
     draw();
   }
 
@@ -390,23 +451,24 @@ function startLog() {
     const number = event.target.closest(".n");
     if (!number) return;
     event.preventDefault();
-    const line = +number.closest(".row").dataset.n;
+    const line = numberOf(number.closest(".row"));
     if (event.shiftKey && picked) pick(picked[0], line); else pick(line, line);
   });
 
   const fromHash = tried(async () => {
-    const named = /^#L(\d+)(?:-L?(\d+))?$/.exec(location.hash);
-    if (!named) return;
-    const { row } = await ask("/log/go", { line: named[1] });
-    pick(+named[1], +(named[2] ?? named[1]));
-    move(row - Math.floor(visible() / 3));
+    const named = /^#([LB])(\d+)(?:-[LB]?(\d+))?$/.exec(location.hash);
+    if (!named || (named[1] === "B") !== hexed) return;
+    const { row } = await ask("/log/go", hexed ? { byte: named[2] } : { line: named[2] });
+    pick(+named[2], +(named[3] ?? named[2]));
+    move(wraps() ? row : row - Math.floor(room() / 3));
   });
 
   /** The lines that are meant: those that were picked, else those that are shown. */
   function meant() {
-    if (picked) return { first: picked[0], last: picked[1] };
-    const shown = [...rows.children].slice(0, visible()).filter((row) => row.dataset.n);
-    return shown.length ? { first: +shown[0].dataset.n, last: +shown.at(-1).dataset.n } : { first: 1, last: 1 };
+    if (!picked && rows.querySelector(".waiting")) throw new Error("these lines are not here yet; try again");
+    const shown = [...rows.children].slice(0, visible()).filter((row) => hexed ? row.dataset.b : row.dataset.n);
+    const [first, end] = picked ?? (shown.length ? [numberOf(shown[0]), numberOf(shown.at(-1))] : hexed ? [0, 0] : [1, 1]);
+    return hexed ? { start: first, end: end + HEX } : { first, last: end };
   }
 
   const copy = tried(async () => {
@@ -415,14 +477,14 @@ function startLog() {
     catch { tell(call); }
   });
 
-  const save = () => { location.href = address("/save", meant()); };
+  const save = tried(async () => { location.href = address("/save", meant()); });
 
   // --- begin ------------------------------------------------------------------------------------------------------
 
   const streams = ["combined", "stdout", "stderr"];
   const choose = (stream) => { location.href = address("/log", { stream: stream === "combined" ? null : stream }); };
-  const page = (by) => { stopFollowing(); move(top + by * Math.max(1, visible() - 1)); };
-  const line = (by) => { stopFollowing(); move(top + by); };
+  const page = (by) => { stopFollowing(); moveLines(by * Math.max(1, room() - 1)); };
+  const line = (by) => { stopFollowing(); moveLines(by); };
   const side = (by) => { pane.scrollLeft += by; };
   const actions = {
     seen: () => toggle("seen", "seeing"), times: () => toggle("times", "times"), wrap: () => toggle("wrap", "wrap"),
@@ -433,9 +495,9 @@ function startLog() {
   const keys = {
     j: () => line(1), k: () => line(-1), ArrowDown: () => line(1), ArrowUp: () => line(-1), ArrowLeft: () => side(-80), ArrowRight: () => side(80),
     PageDown: () => page(1), PageUp: () => page(-1), " ": (event) => page(event.shiftKey ? -1 : 1), b: () => page(-1),
-    g: () => { stopFollowing(); move(0); }, G: () => move(last()), Home: () => { stopFollowing(); move(0); }, End: () => move(last()),
+    g: () => { stopFollowing(); move(0); }, G: toEnd, Home: () => { stopFollowing(); move(0); }, End: toEnd,
     ":": () => byId("go-to").focus(), "/": () => { byId("pattern").focus(); byId("pattern").select(); },
-    n: () => next("match", 1), N: () => next("match", -1), e: () => next("telling", 1), E: () => next("telling", -1), v: () => next("seen", 1), V: () => next("seen", -1),
+    n: () => next("match", 1), N: () => next("match", -1), e: () => next("telling", 1), E: () => next("telling", -1), v: () => next("seen", 1), V: () => next("seen", -1), r: () => next("read", 1), R: () => next("read", -1),
     m: actions.seen, t: actions.times, w: actions.wrap, a: actions.ansi, f: startFollowing, y: copy, x: save,
     d: () => byId("changes")?.click(), 0: () => choose(streams[0]), 1: () => choose(streams[1]), 2: () => choose(streams[2]), Escape: unpick,
   };
