@@ -152,6 +152,7 @@ def take(page: Any, url: str, ids: dict[str, str]) -> None:
         page.set_viewport_size({"width": wide, "height": tall})
         page.emulate_media(color_scheme=theme)
         page.goto(base + path)
+        page.wait_for_function("() => !document.body.textContent.includes('looks again by itself')")
         if path.startswith("/log"):
             page.wait_for_selector("html[data-ready]")
             page.fill("#pattern", "FAILED|warning")
