@@ -221,15 +221,15 @@ int label_could(Text *t, i64 stop, int strength) {
     return then > colon + 1 && last_word_could(t, then, line_end_of(t, stop), strength);
 }
 
-/* Whether the name may be in a cell of a table: the first of its line, or behind a bar. */
+/* Whether the name may be in a cell of a table: the first of its line, alone or behind a path, or behind a bar. */
 static int cell_could(const Text *t, i64 begin) {
-    int blank = 1;
-    for (i64 i = line_before(t, begin); i < begin; i++) {
+    const i64 line = line_before(t, begin);
+    for (i64 i = line; i < begin; i++)
         if (one_of(t->text[i], "|\xe2"))
             return 1;
-        blank &= is(t, i, BLANK);
-    }
-    return blank;
+    i64 at = blanks_end(t, line);
+    while (at < begin && (is(t, at, NAME) || t->text[at] == '/')) at++;
+    return at >= begin;
 }
 
 /* Bytes beside names and blanks in a line of titles, or in a bar of its frame: those that part cells are SIGN. A table, since
