@@ -65,18 +65,43 @@ static int drawn_part(const Text *t, i64 at, i64 line_end) {
     return (end - at >= 8 && digits) || end == t->size;
 }
 
-/* Whether the word at `at` is the last of its line, and no word of letters. */
+/* Whether the word at `at` is the last of its line, or of a string in it, and no word of letters. */
 int last_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     int letters = 1;
     i64 end = at;
     for (; end < line_end && is(t, end, WORD); end++) letters &= is(t, end, ALNUM) && !is(t, end, DIGIT);
-    return end == line_end && !letters && end - at >= least_value(strength);
+    return (end == line_end || one_of(t->text[end], "\"'`")) && !letters && end - at >= least_value(strength);
 }
 
-/* The same at `at`, or behind `is` or `was`. */
+/* Whether a word behind blanks at `at`, in quotes or a bracket or not, has letters of both cases and digits, as passwords have to. */
+static int typed_at(const Text *t, i64 at, i64 line_end) {
+    int small = 0, capital = 0, digit = 0;
+    i64 word = at = blanks_end(t, at);
+    while (word < at + 7 && word < line_end && t->text[word] >= 'a' && t->text[word] <= 'z') word++;
+    if (is(t, word, BLANK))
+        at = blanks_end(t, word); /* behind `is` */
+    at += at < line_end && one_of(t->text[at], "\"'`(");
+    i64 end = at;
+    for (; end < line_end && is(t, end, WORD); end++) {
+        u8 byte = t->text[end];
+        small |= byte >= 'a' && byte <= 'z';
+        capital |= byte >= 'A' && byte <= 'Z';
+        digit |= byte >= '0' && byte <= '9';
+    }
+    return (end - at >= 8 && small && capital && digit) || end == t->size;
+}
+
+/* Whether a word at `at`, or behind `is` or `was`, could be a key or a token. */
 static int drawn_word(const Text *t, i64 at, i64 line_end) {
     if (drawn_at(t, at, line_end))
         return 1;
+    if (at + 4 >= line_end)
+        return 0;
+    if (memcmp(t->text + at, "for", 3) == 0 || memcmp(t->text + at, "of", 2) == 0) {
+        at += t->text[at] == 'f' ? 4 : 3;
+        while (at < line_end && is(t, at, WORD)) at++;
+        at = blanks_end(t, at);
+    }
     if (at + 4 >= line_end || (memcmp(t->text + at, "is", 2) != 0 && memcmp(t->text + at, "was", 3) != 0))
         return 0;
     at += t->text[at] == 'i' ? 2 : 3;
@@ -100,6 +125,8 @@ int after_blank_only(Text *t, i64 begin, i64 stop, int strength) {
     if ((size == 4 && memcmp(name, "PASS", 4) == 0) || (size == 8 && memcmp(name, "PASSWORD", 8) == 0))
         return 1;
     if (strength != PASSWORD && strength != WEAK && drawn_word(t, blanks_end(t, stop), line_end_of(t, stop)))
+        return 1;
+    if ((strength == PASSWORD || strength == SECRET) && typed_at(t, stop, line_end_of(t, stop)))
         return 1;
     if (!directive(t, begin, stop))
         return 0;
@@ -194,15 +221,15 @@ int label_could(Text *t, i64 stop, int strength) {
     return then > colon + 1 && last_word_could(t, then, line_end_of(t, stop), strength);
 }
 
-/* Whether the name may be in a cell of a table: the first of its line, or behind a bar. */
+/* Whether the name may be in a cell of a table: the first of its line, alone or behind a path, or behind a bar. */
 static int cell_could(const Text *t, i64 begin) {
-    int blank = 1;
-    for (i64 i = line_before(t, begin); i < begin; i++) {
+    const i64 line = line_before(t, begin);
+    for (i64 i = line; i < begin; i++)
         if (one_of(t->text[i], "|\xe2"))
             return 1;
-        blank &= is(t, i, BLANK);
-    }
-    return blank;
+    i64 at = blanks_end(t, line);
+    while (at < begin && (is(t, at, NAME) || t->text[at] == '/')) at++;
+    return at >= begin;
 }
 
 /* Bytes beside names and blanks in a line of titles, or in a bar of its frame: those that part cells are SIGN. A table, since

@@ -45,17 +45,20 @@ static int part_could(const Text *t, i64 at, i64 end) {
     return 0;
 }
 
-/* Whether it is letters with digits alone, six at least, which nobody may have written as a name. */
+/* Whether nobody may have written it as a name: letters with digits alone, six at least, or eight bytes with digits and
+ * letters of both cases. */
 static int loose_could(const Text *t, i64 at, i64 end) {
-    int digits = 0;
+    int digit = 0, small = 0, capital = 0, others = 0;
     const i64 size = end - at;
     while (end > at && one_of(t->text[end - 1], "!?$")) end--;
     for (; at < end; at++) {
-        if (!is(t, at, ALNUM))
-            return 0;
-        digits += is(t, at, DIGIT);
+        u8 byte = t->text[at];
+        digit |= is(t, at, DIGIT);
+        small |= byte >= 'a' && byte <= 'z';
+        capital |= byte >= 'A' && byte <= 'Z';
+        others |= !is(t, at, ALNUM);
     }
-    return digits && size >= 6;
+    return digit && (others ? small && capital && size >= 7 : size >= 6);
 }
 
 /* Whether the value that ends with its line at `end` goes up to there: a mark is no part of it, nor a lone bracket. */

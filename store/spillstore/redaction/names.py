@@ -26,8 +26,8 @@ class Expected(NamedTuple):
 
     Attributes:
         named: what it promises.
-        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined``, ``part``, ``printed``,
-            ``result``, ``row``, ``aligned``, ``created`` or ``statement``.
+        form: how it is written: ``value``, ``block``, ``nested``, ``string``, ``element``, ``joined``, ``part``, ``printed``, ``codes``,
+            ``logins``, ``result``, ``row``, ``aligned``, ``created`` or ``statement``.
         indent: blanks before the name.
         passed: lines that were passed over.
         taken: lines that were taken out.

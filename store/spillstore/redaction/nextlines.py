@@ -15,7 +15,7 @@ from spillstore.redaction.look import BACK, LINE_END, LINE_ENDS, compiled, line_
 from spillstore.redaction.names import Expected
 from spillstore.redaction.spans import Span
 from spillstore.redaction.tables import next_lines
-from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed
+from spillstore.redaction.values import LEAST_CHOSEN, drawn, judged, mixed, typed
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NEAR_NAME = 192
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
 _PRINTED = re.compile(
-    rb"[ \t]*+(?:=> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
+    rb"[ \t]*+(?:[~<=-]?> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
 )
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
 _RULE = re.compile(rb"(?:[-+=:|_ \t]|\xe2[\x94\x95][\x80-\xbf])+")  # of a table, between its lines
@@ -45,6 +45,14 @@ _ITEM = re.compile(rb"[ \t]*-[ \t]+([\"']?)([\w+/=.~-]++)\1[ \t]*")  # of a list
 _LEAST_ITEM = 16
 _LEAST_TABBED = 8  # of a password between tabs, as lists of words have them, too
 _DEFAULT = re.compile(rb"[ \t]+(?:[Vv]alue|[Dd]efault):[ \t]+(?=\S)")
+# Of a line that is not whole yet both tell where its value begins.
+_CODES = re.compile(
+    rb"[ \t]*+(?:[-*][ \t]+|\d{1,2}[.):][ \t]+)?([A-Za-z0-9-]*+(?:[ \t]+[A-Za-z0-9-]++)*+)[ \t]*+"
+)
+_CODE = re.compile(rb"(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,3}")
+_LOGIN = re.compile(
+    rb"[ \t]*+(?:-[ \t]+)?[\"']?[\w.@+-]{1,64}[\"']?[ \t]*[:=][ \t]*+[\"']?([^\s\"']*+)[\"']?,?[ \t]*+"
+)
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
 _BARE = re.compile(rb"[^\s\"'<>]++(?=[ \t]*(?:#.*)?\Z)")
@@ -184,6 +192,24 @@ def _part(line: bytes, expected: Expected) -> _Judged:
     return (0, len(line), _secret(line, expected)) if expected.passed else None, None
 
 
+def _codes(line: bytes, expected: Expected) -> _Judged:
+    """Codes of recovery, of digits or of letters and digits, with a number before them or not; lines of them."""
+    match = _CODES.match(line)
+    if match is None or match.end() < len(line):
+        return None, None
+    secret = bool(match[1]) and all(map(_CODE.fullmatch, match[1].split()))
+    return (*match.span(1), secret), expected if secret else None
+
+
+def _logins(line: bytes, expected: Expected) -> _Judged:
+    """A user and a password; lines of them, and others of that form between."""
+    match = _LOGIN.match(line)
+    if match is None or match.end() < len(line):
+        return None, None
+    secret = typed(match[1], quoted=False)
+    return (*match.span(1), secret), expected if secret else _passed(expected)
+
+
 def _printed(line: bytes, expected: Expected) -> _Judged:
     """A word that looks drawn, alone in its line, as a command or a console prints it."""
     match = _PRINTED.match(line)
@@ -245,6 +271,8 @@ _JUDGES: dict[str, Callable[[bytes, Expected], _Judged]] = {
     "nested": _nested,
     "part": _part,
     "printed": _printed,
+    "codes": _codes,
+    "logins": _logins,
     "row": _cell,
     "aligned": _aligned,
     "created": statements.definition,

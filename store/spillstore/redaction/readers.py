@@ -112,7 +112,9 @@ def spoken(look: Look, named: Named, begin: int, start: int) -> int:
     if look.open(start, end + 1):
         return 0
     given = text[start:end].rstrip(b".")
-    ended = text[end : end + 1] in _SPOKEN_ENDS or (_all_cases(given) and drawn(given))
+    ended = (
+        text[end : end + 1] in _SPOKEN_ENDS or (_all_cases(given) and drawn(given)) or looks(given, "signed")
+    )
     good = ended and len(given) >= LEAST_CHOSEN and mixed(given)
     if text[start - 1] not in b" \t" or text[start - 2] not in b":=":  # no sign, or no blank behind it
         good = (
@@ -233,6 +235,8 @@ READERS: dict[str, Reader] = {
     "created": statements.created,
     "columns": columns.columns,
     "below": _below("value"),
+    "codes": _below("codes"),
+    "logins": _below("logins"),
     "result": _below("result"),
     "printed": _below("printed"),
     "element": element,

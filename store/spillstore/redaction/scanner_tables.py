@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.families import Entry
     from spillstore.redaction.look import Rule
 
-_VERSION = 12  # of the tables, the checks and the functions' arguments
+_VERSION = 13  # of the tables, the checks and the functions' arguments
 MOST_NAMES = 8192
 _NARROW, _WIDE = (
     7,

@@ -55,6 +55,7 @@ _KINDS_OF_LETTERS = 6
 _SALT = 40  # bytes of a salt, at least
 _KINDS_OF_SIGNS = 10
 _HEX_BITS = 2.8
+_LONG_PART = 40  # bytes, of which six may be a word by chance
 
 
 def entropy(value: bytes) -> float:
@@ -132,7 +133,8 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
         return salt
     if strength == "password":
         return _password(value, quoted=quoted, literal=literal)
-    if strength == "code" or _other(value) or (not quoted and not literal and _code(value)):
+    foreign = strength != "secret" and not value.isascii()  # a word of another language, and no token
+    if strength == "code" or foreign or _other(value) or (not quoted and not literal and _code(value)):
         return strength == "code" and shapes.CODE_DIGITS.fullmatch(value) is not None
     if strength in {"weak", "long"} or _path(value):
         return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
@@ -169,7 +171,7 @@ def _coded(value: bytes) -> bool:
     """Whether what has the form of names with dots is a token in parts: one of them is long and no word."""
     return any(
         shapes.PART.fullmatch(part)
-        and not shapes.WORD.search(part)
+        and (len(part) >= _LONG_PART or not shapes.WORD.search(part))
         and not shapes.CONSTANT.fullmatch(part)
         and drawn(part)
         for part in value.split(b".")
@@ -236,7 +238,12 @@ def typed(value: bytes, *, quoted: bool = True) -> bool:
     return (
         shapes.TYPED.fullmatch(value) is not None
         and not shapes.NAMED_SO.fullmatch(value)
-        and (quoted or shapes.SIGN.search(value) is not None or drawn(value))
+        and (
+            quoted
+            or shapes.SIGN.search(value) is not None
+            or shapes.WORD_AND_NUMBER.fullmatch(value) is not None
+            or drawn(value)
+        )
         and not harmless(value)
     )
 
@@ -263,13 +270,20 @@ def _identifier(value: bytes) -> bool:
 
 
 def _loose(value: bytes) -> bool:
-    """Whether it is an identifier by its form that nobody would write: digits among the letters."""
+    """Whether it is an identifier by its form that nobody would write: digits among the letters, a number before a last letter."""
     value = value.rstrip(b"!?$")
-    return (
-        shapes.MIXED.fullmatch(value) is not None
-        and not shapes.NUMBERED.fullmatch(value)
-        and not (shapes.TYPE.fullmatch(value) and _humped(value))
+    if shapes.MIXED.fullmatch(value):
+        return not shapes.NUMBERED.fullmatch(value) and not (shapes.TYPE.fullmatch(value) and _humped(value))
+    return shapes.TYPED.fullmatch(value) is not None and (
+        shapes.WORD_AND_NUMBER.fullmatch(value) is not None or _jumbled(value)
     )
+
+
+def _jumbled(value: bytes) -> bool:
+    """Whether letters, capitals and digits change as often as in no name of a program, nor in several with dots between them."""
+    letters = len(value) - len(shapes.JOINTS.findall(value))
+    words = sum(map(len, shapes.SHORT_WORDS.findall(value)))
+    return 5 * len(shapes.CHANGE.findall(value)) >= 2 * letters and 5 * words <= 2 * letters
 
 
 def _words(value: bytes) -> bool:

@@ -69,7 +69,7 @@ _LOGIN = r"\b(?:login|neighbor|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
 _BLANK_ALONE = (
-    r"[ \t]{1,16}+(?>(?:(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
+    r"[ \t]{1,16}+(?>(?:(?:(?:for|of)[ \t][\w.@/-]{1,48}[ \t])?(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
     r"[\"'`]?(?=[A-Za-z0-9_-])"
 )
 
@@ -141,7 +141,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "quoted",
         ASSIGN
-        + r"(?:(?:Some|Ok|Just|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
+        + r"(?:(?:Some|Ok|Just|String|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
         + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer))"
         + r"\([ \t]{0,64}+(?=[\"'])|string\(\d{1,9}\)[ \t]{1,64}+(?=\"))",
         'api_key = Some("%a{32}")',
@@ -223,14 +223,14 @@ FORMS: tuple[Form, ...] = (
         _BLANK,
     ),
     Form(
-        "column",
-        r"(?=[^:\r\n]{1,63}:)(?:[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,6}:[ \t]{1,4}+(?=\S)",
-        "Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}",
+        "ended",
+        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,10}:[ \t]{1,4}+(?=\S)",
+        'Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}\n\n{"text":"token refreshed: %a{40}"}\n\nthe key to go on, shown once: %a{40}',
         "Save this token now: it is the only time",
         _BLANK,
         name=r"\w",
         any_word=True,
-        of="password secret token",
+        of="password secret token weak long",
     ),
     Form(
         "value",
@@ -373,7 +373,7 @@ FORMS: tuple[Form, ...] = (
         "word",
         _BLANK_WORD,
         "setx DB_PASSWORD 7%a{11}",
-        "offset DB_PASSWORD 7%a{11}",
+        "offset DB_PASSWORD kittens",
         _BLANK,
         _SETTER,
         any_word=True,
@@ -393,7 +393,7 @@ FORMS: tuple[Form, ...] = (
         "option",
         _BLANK_WORD,
         "login me password 7%a{11}",
-        "login, password 7%a{11}",
+        "login, password kittens",
         _BLANK,
         _LOGIN,
         rf"\A(?:{DIRECTIVES.replace(' ', '|')})",
@@ -425,7 +425,7 @@ FORMS: tuple[Form, ...] = (
         "option",
         _BLANK_WORD,
         "CREATE ROLE me LOGIN PASSWORD 7%a{11};",
-        "the PASSWORD 7%a{11}",
+        "the PASSWORD kittens",
         _BLANK,
         SQL,
         r"\APASSWORD",
@@ -433,6 +433,16 @@ FORMS: tuple[Form, ...] = (
         any_word=True,
     ),
     Form("quoted", _BLANK_STRING, 'passwd "7%a{11}"', 'api_token "x"', _BLANK, name=_CALLED),
+    Form(
+        "signed",
+        r"[ \t]{1,4}+(?>(?:(?:ist?|lautet|est?|es|to|now)[ \t]{1,2})?)[\"'`(]?(?=[^\s\"'`(:=])",
+        "Das Root-Passwort lautet Kitten1%d{3}.x, bitte\n\nuser me password Kit%a{8}7!x\n\nthe pw 'Kitten1%d{3}.x' is new\n\nconsul kv put db/password Kit%a{8}7!x\n\nput the password (Kit%a{8}7!x) there"
+        "\n\nradius shared-secret Kit%a{8}7!x",
+        "the password Base64-encoded\nthe password file7X.txt\nthe pw Kitten7",
+        _BLANK,
+        of="password secret",
+        any_word=True,
+    ),
     Form(
         "quoted",
         _BLANK_STRING,
@@ -525,7 +535,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "alone",
         _BLANK_ALONE,
-        "Using token %h{32} of acme\n\nYour api key is: %l{32}\n\nthe session secret is %h{64}\n\napi key 1 - %h{32}",
+        "Using token %h{32} of acme\n\nThe token for builds is %a{40}.\n\nYour api key is: %l{32}\n\nthe session secret is %h{64}\n\napi key 1 - %h{32}",
         "Using token abcdef-internationalization-%d{3} of acme\nYour api key is: 16 bytes\napi key 1 - of %h{8}",
         _BLANK,
         of="secret token",
@@ -600,9 +610,11 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "element",
-        r"</t[dh]>[ \t]{0,64}+<td[^<>\r\n]{0,64}+>[ \t]{0,64}+(?>(?:<pre[^<>\r\n]{0,64}+>)?)(?>(?:&#x27;|&#39;|&quot;)?)(?=[^<\s])",
-        "<td>SECRET_KEY</td><td><pre>&#x27;%a{32}&#x27;</pre></td>",
-        "<td>SECRET_KEY</td><td><pre>os.environ</pre></td>",
+        r"</(?:t[dh]|dt|key|b|strong|span|label|div)>[ \t]{0,64}+<(?:td|dd|string|code|tt|kbd|span|b|strong|div)\b[^<>\r\n]{0,64}+>[ \t]{0,64}+"
+        r"(?>(?:<(?:pre|code|b)\b[^<>\r\n]{0,64}+>)?)(?>(?:&#x27;|&#39;|&quot;)?)(?=[^<\s])",
+        "<td>SECRET_KEY</td><td><pre>&#x27;%a{32}&#x27;</pre></td>\n\n<dt>Password</dt><dd>7%a{11}</dd>\n\n<b>Token</b> <code>%a{40}</code>"
+        "\n\n<key>ApiKey</key><string>%h{32}</string>",
+        "<td>SECRET_KEY</td><td><pre>os.environ</pre></td>\n<b>Token</b> <i>%a{40}</i>",
         "<",
     ),
 )

@@ -101,7 +101,7 @@ _ABOUT = words(
     "reference arn version scope scopes required enabled min max age time date hash hashed digest checksum fingerprint index "
     "pos position offset kind store storage vault generator validator strength usage info description text title page form "
     "input view callback handler func function method event listener change changed up down press pressed code char chars "
-    "selector board word words map maps set list dir folder location bits bit cache column table schema range mode signature used"
+    "sha rev revision selector board word words map maps set list dir folder location bits bit cache column table schema range mode signature used"
 )
 # Words before `pass` of tests and compilers.
 _RUNS = words(
@@ -119,12 +119,26 @@ PROMISES: tuple[Promise, ...] = (
         "password",
         "wpa_psk=%a{12}",
         "modulation_psk=%a{12}",
-        words("wifi wlan wpa wireless security"),
+        words("wifi wlan wpa wireless security ipsec ike vpn l2tp"),
     ),
-    Promise(words("key"), "password", 'wep_key0="%a{13}"', 'row_key0="%a{13}"', words("wep")),
+    Promise(
+        words("key"),
+        "password",
+        "wireless.default_radio0.key='%a{13}'",
+        'row_key0="%a{13}"',
+        among=words("wep wifi wlan wireless"),
+    ),
     Promise(words("phrase"), "password", "pass_phrase=%a{12}", "catch_phrase=%a{12}", words("pass")),
     Promise(words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing")),
     Promise(words("secret"), "secret", "client_secret=%a{24}", "secretName=%a{24}"),
+    Promise(
+        words("token"),
+        "token",
+        "META_PAGE_TOKEN=%a{40}",
+        "next_page_token=%a{40}",
+        words("page"),
+        among=words("meta facebook fb instagram"),
+    ),
     Promise(words("token tokens"), "", "", "next_page_token=%a{24}", _PASSING),
     Promise(
         words("token"), "token", "aws_client_token=%a{24}", "client_token=%a{24}", words("client"), longer=2
@@ -175,6 +189,13 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("base"), "long", "db_key_base=%h{128}", "key_base=%h{128}", words("key"), longer=2),
     Promise(words("credential credentials creds"), "token", "aws_credentials=%a{24}", "credentials=%d{9}"),
     Promise(words("auth"), "long", "X-Mailer-Auth │ %h{40}", "auth │ %h{40}", longer=1),
+    Promise(
+        words("salt"),
+        "token",
+        "API_TOKEN_SALT=%a{22}==",
+        "cache_salt=%h{32}",
+        among=_PASSWORD | words("secret token apikey jwt"),
+    ),
     Promise(words("auth authorization salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
@@ -187,7 +208,7 @@ PROMISES: tuple[Promise, ...] = (
         words("windows"),
         words("account"),
     ),
-    Promise(words("sessid sessionid phpsessid jsessionid"), "weak", "PHPSESSID=%a{32}", "processid=%a{32}"),
+    Promise(words("sessid sessionid phpsessid jsessionid"), "long", "PHPSESSID=%h{32}", "processid=%a{32}"),
     Promise(
         words("id sid"),
         "weak",
@@ -268,6 +289,10 @@ MARKED = (
         "_SESSION=",
         "pw=",
         "pw:",
+        "pat:",
+        "pat=",
+        "PAT:",
+        "PAT=",
         'pw"',
         "pw'",
         "PW=",

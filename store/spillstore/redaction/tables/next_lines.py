@@ -58,7 +58,7 @@ DESCRIBED = (
     rf"(?i)[ \t]*(?:[-+][ \t]+)?[\"']?(?:{_PASSED})[\"']?[ \t]*[:=].*"  # what may stand before a value
 )
 # Commands that print what they are asked for.
-_PRINTS = "cat|bat|head|tail|less|more|type|echo|printenv|print|get|GET|hget|HGET|read|show|access|reveal|decrypt|output|[a-z]+:get|gc|Get-Content"
+_PRINTS = "cat|bat|head|tail|less|more|type|echo|printenv|print|get|GET|get-value|get-secret|get-parameter|hget|HGET|read|show|access|reveal|decrypt|output|[a-z]+:get|gc|Get-Content"
 _RESULT = r"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")"
 LINES = (
     Line(

@@ -47,6 +47,14 @@ _ARGUMENT = (
 )
 
 
+# One more argument, and the first ones of a call, behind its bracket.
+_NEXT_ARGUMENT = r"[ \t]{0,8}+,[ \t]{0,8}+(?:[\w.]{1,64}+|\"[^\"\r\n]{0,128}+\"|'[^'\r\n]{0,128}+')"
+_ARGUMENTS = (
+    r"[ \t]{0,8}+(?:[\w.]{1,64}+|\"[^\"\r\n]{0,128}+\"|'[^'\r\n]{0,128}+')(?:"
+    + _NEXT_ARGUMENT
+    + r"){0,2}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])"
+)
+
 # What stands between the words and a value in several phrases; what stands before some of them.
 _STRING = r"[ \t]{1,64}+(?=[\"'])"
 _BARE = r"[ \t]{1,16}+(?=[^\s=:\"'])"
@@ -101,7 +109,7 @@ PHRASES: tuple[Phrase, ...] = (
         240,
     ),
     Phrase(
-        "auth: |UTH=|UTH: |OGIN=|OGIN: |redentials=|reds: |reds=|reds are |redentials are |auth_basic ",
+        "auth: |UTH=|UTH: |BASIC=|REDS=|REDS: |OGIN=|OGIN: |redentials=|reds: |reds=|reds |reds are |redentials are |auth_basic ",
         "typed",
         r"[\[({]?b?[\"']?[\w.@\\+-]{1,64}[\"']?[ \t]?[:,/][ \t]?b?[\"'`]?(?=[^\s\"'`])",
         "creds are me:Kit%a{8}7.x\n\nHTTP_AUTH: \"me:Kit%a{8}7!\"\n\ncredentials=('me', 'Kit%a{8}7.x')",
@@ -180,8 +188,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "hared-key |key-string |psksecret |authentication-key |ascii 0 |ascii 7 |auth sha |auth md5 |v aes 128 |v aes 256 |v des |Priv SHA |Priv MD5 |sec psk ",
         "typed",
-        "[\"']?(?=[^\\s\"'])",
-        "pre-shared-key Kit%a{8}7.x\n\nuser u g v3 auth sha Kit%a{8}7.x priv aes 128 Kit%a{8}7!",
+        r"(?>(?:\d{1,5} (?:md5|sha\d*|hmac-\S{1,16}) )?)[\"']?(?=[^\s\"'])",
+        "ntp authentication-key 1 md5 Kit%a{8}7.x\n\npre-shared-key Kit%a{8}7.x\n\nuser u g v3 auth sha Kit%a{8}7.x priv aes 128 Kit%a{8}7!",
         "auth sha 256 of Kit%a{8}7",
         follows="[A-Za-z0-9\"']",
     ),
@@ -371,6 +379,20 @@ PHRASES: tuple[Phrase, ...] = (
         "smtp.login('me@host.example', 'kittens')",
     ),
     Phrase(
+        "ignIn(|ign_in(|log_in(|redentials(|redential(|asicAuth(|asic_auth(|etAuth(|WiFi.begin(|uth_login(",
+        "typed",
+        _ARGUMENTS,
+        "client.basicAuth('me', 'Kit%a{8}7.x')\n\nSetBasicAuth(user, \"Kitten1%d{3}.x\")",
+        "client.signIn('me', 'File7x.txt')\nclient.basicAuth('me', ReadKitten7)",
+    ),
+    Phrase(
+        "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"",
+        "typed",
+        r"[^\"'\r\n]{0,128}+[\"'](?:" + _NEXT_ARGUMENT + r"){0,2}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])",
+        "ssh.connect('h.example', 22, 'me', 'Kit%a{8}7.x')\n\nclient.authenticate(\"me\", \"Kitten1%d{3}.x\")",
+        "client.connect('h.example', 'File7x.txt')\nclient.connect('h.example', ReadKitten7)",
+    ),
+    Phrase(
         "Login(|log_in(|Credentials(|Credential(|AuthenticationToken(|TokenAuth(|authenticate(",
         "drawn",
         _ARGUMENT + r"(?=[\"'])",
@@ -443,7 +465,7 @@ PHRASES: tuple[Phrase, ...] = (
         "userPassword:: <word>",
     ),
     Phrase(
-        "ecovery code: |ecovery Code: |ecovery code |ackup code: ",
+        "ecovery code: |ecovery Code: |ecovery code |ackup code: |ctivation code: |ctivation key: |nrollment code: |airing key: ",
         "alone",
         "",
         "Recovery code: %a{24}",
@@ -451,7 +473,7 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
-        "RLANG_COOKIE|rlang Cookie|rlangCookie|RLang Cookie",
+        "RLANG_COOKIE|abbit_cookie|ABBIT_COOKIE|rlang Cookie|rlangCookie|RLang Cookie",
         "value",
         ASSIGN,
         "RABBITMQ_ERLANG_COOKIE=%a{32}",
@@ -496,6 +518,77 @@ PHRASES: tuple[Phrase, ...] = (
         r"[\"']?(?=[^\s\"'])",
         "ParameterKey=DbPassword,ParameterValue=7%a{11}\n\nx config:set dbpassword --value=7%a{11}",
         "ParameterKey=DbPassword,ParameterValue=$PASSWORD",
+    ),
+    Phrase(
+        "ecrets set |ecret set |ecret put |onfig:set |onfig set |nv set |nv:set |nv add |-auth ",
+        "signed",
+        r"(?>(?:[\w./-]{1,64}(?:=|[ \t]{1,4}))?)[\"']?(?=[^\s\"'=])",
+        "$ tool secrets set DB=Kit%a{8}7!x\n\ntool --redis-auth Kit%a{8}7!x",
+        "$ tool secrets set DB=Kitten7.txt\n$ tool config set path Kitten7",
+    ),
+    Phrase(
+        ".dockerconfigjson: |.dockercfg: ",
+        "long run",
+        r"[\"']?(?=[A-Za-z0-9])",
+        ".dockerconfigjson: %b{200}==",
+        ".dockerconfigjson: none",
+        promises="secret",
+    ),
+    Phrase(
+        "acs-server |dius-server |acs server |dius server ",
+        "mixed",
+        r"[^\r\n]{1,96}?[ \t]key[ \t](?:\d[ \t])?(?=[^\s\"'])",
+        "tacacs-server host 10.0.0.1 key 7%a{11}",
+        "tacacs-server host 10.0.0.1 key kittens",
+    ),
+    Phrase(
+        "key 0 |key 6 |key 7 ",
+        "mixed",
+        r"(?=[^\s\"'])",
+        " key 7 %H{24}",
+        " key 7 kittens\nthe key 7 %H{24}",
+        r"(?:\A|[\r\n])[ \t]*",
+        back=64,
+    ),
+    Phrase(
+        "printf '|printf \"",
+        "signed",
+        r"(?![^\"'\r\n]*%)",
+        "printf 'Kit%a{8}7!x' | tool open -",
+        'printf "Kitten_%04d.x"',
+        follows="[A-Za-z0-9]",
+    ),
+    Phrase(
+        "ackup codes|ackup Codes|ecovery codes|ecovery Codes|cratch codes|mergency codes",
+        "codes",
+        _LINE,
+        "Your backup codes:\n  %d{8}\n  4%d{7}\n\nRecovery codes\n1. %h{4}7-a%h{4}\n2. %h{4}7-a%h{4}",
+        "Your backup codes:\n  see below\n  %d{8}",
+    ),
+    Phrase(
+        "chpasswd:|users:|Users:|ccounts:|asswords:|redentials:|ogins:",
+        "logins",
+        r"[ \t]{0,4}+[|>]?[-+]?[ \t]{0,4}+(?=[\r\n])",
+        'chpasswd:\n  list: |\n    root:Kit%a{8}7!x\n    me:Kitten1%d{3}.x\n\nusers:\n  me: Kit%a{8}7!x\n  you: "Kitten1%d{3}.x"',
+        "users:\n  me: Kitten7.txt\n  you: Kitten7\nusers:\nme\nyou: Kitten1%d{3}.x",
+        follows=r"[\r\n \t]",
+    ),
+    Phrase(
+        '"d":|"p":|"q":|"dp":|"dq":|"qi":|"k":',
+        "of a key",
+        r"[ \t]{0,4}+\"(?=[\w-])",
+        '{"kty": "EC", "d": "%w{43}"}\n\n"k":"%w{43}"',
+        '{"d": "%h{64}"}\n{"k": "%w{20}"}',
+    ),
+    Phrase(
+        "openssl rand |pwgen |apg |dumpprivkey |genkey|.erlang.cookie|makepasswd|diceware|mkpasswd ",
+        "printed",
+        _LINE,
+        "root@h:~# openssl rand -base64 32\n%b{43}=\n\n% pwgen -s 24 1\n%a{24}\n\n$ cat ~/.erlang.cookie\n%a{20}",
+        "with openssl rand -base64 32\n%b{43}=",
+        r"(?:\A|[\r\n])[^\r\n$#%>]{0,64}[$#%>] [^\r\n]{0,64}",
+        "token",
+        160,
     ),
     Phrase("::add-mask::", "word", r"(?=\S)", "::add-mask::%a{12}", "::add-mask::$TOKEN"),
     Phrase(
@@ -801,7 +894,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"[\"']?(?=[^\s\"'$])",
         "sudo -S apt update <<< '7%a{11}'",
         "bc <<< '7%a{11}'",
-        r"\b(?:sudo|kinit|passwd|chpasswd|login|cryptsetup|unlock|decrypt|gpg|su)\b[^\r\n]{0,96}",
+        r"\b(?:sudo|kinit|passwd|chpasswd|login|cryptsetup|unlock|decrypt|gpg|su|pass|secrets?)\b[^\r\n]{0,96}",
     ),
     Phrase(
         "assword......|asswd......|ecret......|oken......|ASSWORD......",
@@ -820,9 +913,9 @@ PHRASES: tuple[Phrase, ...] = (
         follows='["]',
     ),
     Phrase(
-        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|ogin PIN|card PIN|Your PIN|your PIN|time password",
+        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|nlock code|asscode|ccess code|oor code|larm code|ctivation code|ign-in code|ogin PIN|card PIN|Your PIN|your PIN|time password|OTP is|otp is|Your OTP|your OTP|PIN is",
         "digits",
-        r"(?: is)?:?[ \t]{1,2}[\"'`*]{0,2}(?=\d)",
+        r"(?: is| =)?:?[ \t]{1,2}[\"'`*]{0,2}(?=\d)",
         "Your verification code is %d{6}.\n\nYour login PIN: 4%d{3}",
         "error code is %d{6}\nYour verification code is short",
         promises="code",

@@ -55,6 +55,15 @@ RUNS: dict[str, Run] = {
     "signed": Run(classes.WORD, trims=TRAILING, looks="signed"),
     # The last word of its line.
     "column": Run(classes.WORD, ends=r"[\r\n]|\Z", form=".*[^.,:]", looks="named", judged="bare"),
+    # The same, or the last of a string, as where a line is a value of JSON.
+    "ended": Run(
+        classes.WORD,
+        ends=r"[\r\n]|\Z|[\"'`]",
+        trims="\\",
+        form=".*[^.,:]",
+        looks="named",
+        judged="bare",
+    ),
     # A word in one piece behind nothing but a blank.
     "alone": Run(
         classes.WORD,
@@ -63,6 +72,8 @@ RUNS: dict[str, Run] = {
         form=rf"(?!{_CHAIN_ADDRESS}\Z)(?:(?=.*?(?:[A-Za-z0-9]{{16}}|{classes.UUID}\Z)){IN_PIECES}|{_KEY_OF_AWS})",
         looks="drawn",
     ),
+    # A number of a private key in the form of JSON.
+    "of a key": Run(r"[\w-]", ends='"', form=r"(?![0-9a-fA-F]+\Z).{43,}", looks="drawn"),
     "before at": Run(r"[^\s@\"'`]", ends="@", judged="quoted"),
     # Base64 or hexadecimal digits of 32 bytes at least.
     "long run": Run(BASE64, 0, form=".{64,}"),

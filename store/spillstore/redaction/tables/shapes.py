@@ -109,12 +109,18 @@ HASHED = _shape(
     "cache-0123",
 )
 PUNCTUATION = _shape(rb"[!-/:-@\[-`{-~]", "!", "a")
-SMALL_WORD = _shape(rb"[a-z]{6}", "7kittens", "7Kitten", "search")
+SMALL_WORD = _shape(rb"[a-z]{7}", "7kittens", "7Kittens", "search")
 HEX = _shape(rb"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)", "0x7f3a", "7f3A")
 TYPED = _shape(
     rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)[A-Za-z\d!@#%^&*+?~:_.-]{8,64}", "Kittens7", "kittens7"
 )
 SIGN = _shape(rb"[!@#%^&*+?~]", "a!", "a-", "search")
+# as people make one that must have all kinds of letters
+WORD_AND_NUMBER = _shape(
+    rb"[A-Za-z][a-z]{2,15}\d{3,4}[!@#%^&*+?~:_.-][A-Za-z\d]{0,2}", "Kitten1987.x", "Kitten19.x"
+)
+JOINTS = _shape(rb"[_.:>-]", "_", "a")
+SHORT_WORDS = _shape(rb"[A-Za-z][a-z]{2,}", "Kit", "KIt")
 NAMED_SO = _shape(
     rb".*\.(?:[a-z][a-z0-9]{1,5}|[A-Z][A-Z0-9]{1,5})|.*@[\w-]+\.[\w.-]+|(?i:(?:.*[^A-Za-z0-9])?(?:(?:sha|md|base|utf|aes)-?\d|v\d{1,3}(?![A-Za-z0-9])).*)"
     rb"|arn:.*|[\w.-]+:(?:v?[\d.]+|latest)",

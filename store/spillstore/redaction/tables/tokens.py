@@ -13,7 +13,7 @@ from __future__ import annotations
 # (``prefixed.py``). With one of the first words a run is never a secret; with one of the second it is, whatever the other words are, and
 # hexadecimal digits behind ``-``, too; with one of the third it is an id.
 NO_SECRETS = (
-    "pk pub public publishable cs anon sha md crc hash digest checksum commit rev build img image chunk css js cache etag git blake fnv xxh "
+    "pk pub public publishable phc cs anon sha md crc hash digest checksum commit rev build img image chunk css js cache etag git blake fnv xxh "
     "adler sum file asset assets bundle vendor vendors font fonts main index page pages static test tests spec uuid guid id ids uid layer "
     "snapshot nonce boundary diff patch tree blob object obj tag ref refs"
 )
@@ -104,6 +104,7 @@ TOKENS = (
     ("ELEVENLABS_KEY",       "sk_0 sk_1 sk_2 sk_3 sk_4 sk_5 sk_6 sk_7 sk_8 sk_9 sk_a sk_b sk_c sk_d sk_e sk_f", "%h{47}(?!%w)", "sk_0%h{47}", "sk_0%h{15}"),
     ("ENDORLABS_KEY",        "endr+", "[A-Za-z0-9-]{16,}", "endr+%a{20}", "endr+%a{6}"),
     ("EXOSCALE_KEY",         "EXO", "%a{24,30}(?![A-Za-z0-9_+/=-])", "EXO%a{26}", "EXO%a{8}"),
+    ("ELASTIC_TOKEN",        "eyJ2ZXIiOi", "[A-Za-z0-9+/]{100,}", "eyJ2ZXIiOi%b{120}", "eyJ2ZXIiOi%b{30}"),
     ("FACEBOOK_TOKEN",       "EAAB EAAC EAAD EAAG EAAI EAAM EAAO", "%a{80,}", "EAAB%a{84}", "EAAB%a{28}"),
     ("FIGMA_TOKEN",          "figd_", "%w{36,}", "figd_%w{40}", "figd_%w{13}"),
     ("FIREBASE_KEY",         ":|APA91b", "%w{120,}", ":APA91b%w{124}", ":APA91b%w{41}"),
