@@ -12,6 +12,7 @@
 #   make fuzz    the campaign against the native scanner: SEED=N EXECUTIONS=N, and FIRST=N likewise
 #   make fuzz-parts  formats, cleaning, cutters, cursors, messages, arguments: NAME="cleaning urls" SECONDS=N SEED=N CORPUS=FOLDER
 #   make mutants are the tests good enough: places of the store are made wrong one by one, ROUNDS=N SEED=N FIRST=N ONLY="format read"
+#   make fairness  many write and read one session at once: the share of each; NAME="processes readers" SECONDS=N SERVER=1
 #   make soak    a million calls, 20,000 sessions, 50 GiB, a server for a day: PART=stream SCALE=0.1 SECONDS=N SEED=N FOLDER=FOLDER
 #   make audit   advisories about what is installed with us; needs the advisory service
 #
@@ -49,7 +50,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters datasette torture campaign fuzz fuzz-parts mutants soak audit lint types docs cast screenshots bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
+.PHONY: help demo demo-server test heavy check agents adapters datasette torture campaign fuzz fuzz-parts mutants fairness soak audit lint types docs cast screenshots bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -147,6 +148,9 @@ mutants: $(VENV)/.installed-fuzz
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python tests/torture/soak.py $(PART) --seed $(SEED) --scale $(or $(SCALE),1) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FOLDER),--folder $(FOLDER))
+
+fairness: $(VENV)/.installed-test
+	$(BIN)/python tests/torture/fairness.py $(NAME) --seconds $(or $(SECONDS),20) $(if $(SERVER),--server)
 
 # Of what users get and nothing else; what the service does not know is an error, too.
 audit: $(VENV)/.installed-audit

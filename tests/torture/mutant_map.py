@@ -10,11 +10,13 @@ import collections
 import difflib
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 BUDGET = 30.0  # seconds of tests for a line, by what they took when nothing was changed
 _FORKS = re.compile("fork|child")  # in the names of tests
 QUICK = 0.3  # of that, for the quickest
+PIECE = 100  # tests that are noted together
+FOREVER = 36000.0
 FEW = 10  # tests that are run for it however long they take
 
 
@@ -51,27 +53,39 @@ class Map:
         sources = {self._name(path): path.read_text().splitlines() for path in self._paths}
         file.write_text(json.dumps({"took": self.took, "names": names, "broken": self._broken, "lines": lines, "sources": sources}))  # fmt: skip
 
-    def note(self, tests, run, places, jobs):
-        """Run the tests that are not known yet, in ``jobs`` processes; ``run`` runs one and says whether it fails and what it took."""
+    def note(self, tests, run, places, jobs, kept=None):
+        """Run the tests that are not known yet, in ``jobs`` processes; ``run`` runs one and says whether it fails and what it took.
+
+        They are run in pieces, and what a piece has noted is saved in the file ``kept``: a run that ended goes on behind it.
+        """
         new = [name for name in tests if name not in self.took and name not in self._broken]
-        if not new:
-            return
-        parts = [new[at : at + -(-len(new) // jobs)] for at in range(0, len(new), -(-len(new) // jobs))]
+        pieces = [new[at : at + PIECE] for at in range(0, len(new), PIECE)]
         with ThreadPoolExecutor(jobs) as pool:
-            noted = list(
-                pool.map(lambda part: places.forked(lambda said: self._note(part, run, said), 36000.0), parts)
-            )
-        for how, said in noted:
-            if how:
-                raise RuntimeError(f"the tests could not be noted: {how} {said[:500]}")
-            found = json.loads(said)
-            self.took |= found["took"]
-            self._broken += found["broken"]
-            for name, lines in found["lines"].items():
-                known = self._lines.setdefault(name, {})
-                for line, tests_of in lines.items():
-                    known[int(line)] = known.get(int(line), []) + tests_of
-        print(f"fail without a change, and are left out: {self._broken}", flush=True)
+            running = [
+                pool.submit(
+                    places.forked, lambda said, piece=piece: self._note(piece, run, said), FOREVER, FOREVER
+                )
+                for piece in pieces
+            ]
+            for done in as_completed(running):
+                how, said = done.result()
+                if how:
+                    for each in running:
+                        each.cancel()
+                    raise RuntimeError(f"the tests could not be noted: {how} {said[:500]}")
+                self._learn(json.loads(said))
+                if kept:
+                    self.save(kept)
+        if new:
+            print(f"fail without a change, and are left out: {self._broken}", flush=True)
+
+    def _learn(self, found):
+        self.took |= found["took"]
+        self._broken += found["broken"]
+        for name, lines in found["lines"].items():
+            known = self._lines.setdefault(name, {})
+            for line, tests_of in lines.items():
+                known[int(line)] = known.get(int(line), []) + tests_of
 
     def tests(self, path, line, there):
         """The tests of a line among those that are there, quickest first; of one that none comes by, those of forks.

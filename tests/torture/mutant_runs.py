@@ -15,6 +15,8 @@ from pathlib import Path
 import postgres
 
 IDLE = 25.0  # seconds without any work, after which a process will never end
+LONG = 60.0  # seconds, besides ten times what it may use of a processor, after which it is stopped however little it uses
+LOOK = 0.3  # seconds between two looks at what it does
 MEMORY = 4 * 1024**3
 
 
@@ -47,15 +49,17 @@ class Places:
     def __exit__(self, *error):
         self._stack.close()
 
-    def forked(self, function, seconds):
+    def forked(self, function, seconds, idle=IDLE):
         """Call a function with a file to write to in a process of its own; what it returns or how it was killed, and what it wrote.
 
-        It is killed when it has written nothing for ``seconds``. What it leaves is removed: processes, files, databases.
+        It is killed when it has used ``seconds`` of a processor since it has written something or has gone on for far longer than that,
+        or has had nothing to do for ``idle`` seconds: that others keep the machine busy is no reason. What it leaves is removed:
+        processes, files, databases.
         """
         server = self._free.get()
         try:
             with folder() as mine:
-                return _forked(function, seconds, mine, server)
+                return _forked(function, seconds, idle, mine, server)
         finally:
             if server:
                 for (name,) in server.execute(
@@ -65,7 +69,7 @@ class Places:
             self._free.put(server)
 
 
-def _forked(function, seconds, mine, server):
+def _forked(function, seconds, idle, mine, server):
     said = mine / "said"
     said.touch()
     pid = os.fork()
@@ -86,16 +90,19 @@ def _forked(function, seconds, mine, server):
             said.write_text(f"a mutant's process: {error!r}"[:500])
         finally:
             os._exit(how)
-    until, idle_since, used, told, done = 0.0, time.monotonic(), -1.0, -1, 0
+    began_with, used, told, done = 0.0, 0.0, -1, 0
+    began = idle_since = looked = time.monotonic()
     while not done:
         done, status = os.waitpid(pid, os.WNOHANG)
-        now = time.monotonic()
-        if told != (told := said.stat().st_mtime_ns):
-            until = now + seconds
-        if used != (used := _used(pid)):
-            idle_since = now
-        if now > until or now - idle_since > IDLE:
-            break
+        if (now := time.monotonic()) > looked + LOOK:
+            looked, before = now, used
+            used, ready = _taken(pid)
+            if told != (told := said.stat().st_mtime_ns):
+                began, began_with = now, used
+            if ready or used != before:
+                idle_since = now
+            if used - began_with > seconds or now - began > LONG + 10 * seconds or now - idle_since > idle:
+                break
         time.sleep(0.01)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)  # and what the tests have started
@@ -106,8 +113,18 @@ def _forked(function, seconds, mine, server):
     return how, said.read_text()
 
 
-def _used(pid):
-    """Processor time of a process."""
-    with contextlib.suppress(OSError):
-        return sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]))
-    return 0
+def _taken(session):
+    """Processor time of a session's processes, in seconds, and whether one of them would run if others let it."""
+    used, ready = 0, False
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = _fields(process / "stat")
+            if int(fields[3]) == session:
+                used += sum(map(int, fields[11:15]))
+                ready |= any(_fields(task)[0] in "RD" for task in process.glob("task/*/stat"))
+    return used / os.sysconf("SC_CLK_TCK"), ready
+
+
+def _fields(stat):
+    """What stands behind the name: state, parent, group, session and so on."""
+    return stat.read_text().rpartition(")")[2].split()

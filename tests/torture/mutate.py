@@ -51,7 +51,7 @@ LEFT = (
     "base.py",
     "citus.py",
 )  # texts of statements, what has no body, and what only a server with Citus runs
-PATIENCE = 15.0  # seconds for a test of a mutant, besides ten times what it took
+PATIENCE = 15.0  # seconds of a processor for a test of a mutant, besides ten times what it took
 
 
 def modules(parts: list[str]) -> list[Path]:
@@ -134,9 +134,7 @@ class Player:
         kept = Path(self.wanted.map) if self.wanted.map else None
         if kept and kept.exists():
             found.load(kept)
-        found.note(list(self.items), self._run, self.where, self.wanted.jobs)
-        if kept:
-            found.save(kept)
+        found.note(list(self.items), self._run, self.where, self.wanted.jobs, kept)
         return found
 
     def _play(self, number, place):

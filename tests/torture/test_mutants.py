@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
+import threading
+import time
 
 import mutant_map
+import mutant_runs
 import mutants
 import pytest
 from support import ROOT
@@ -111,6 +115,72 @@ def test_of_many_tests_those_are_run_that_differ(tmp_path):
     assert chosen[:9] == [f"c::quick[{case}]" for case in range(9)]
     chosen = found._chosen([each for each in found.took if not each.startswith("c")])
     assert {"a::x", "a::y", "b::x", "b::y"} == {each.partition("[")[0] for each in chosen}
+
+
+class Pieces:
+    """Where pieces of tests are noted: in this process, and only so many."""
+
+    def __init__(self, ends_after: int) -> None:
+        self.left = ends_after
+
+    def forked(self, function, *_):
+        """Say what a piece says, or that it was killed."""
+        self.left -= 1
+        return (0, function(None)) if self.left >= 0 else ("killed by a signal", "")
+
+
+def test_noting_goes_on_where_a_run_ended(tmp_path, monkeypatch):
+    """What a piece has noted is kept, though another one comes to no end."""
+    noted: list[str] = []
+
+    def note(_self, tests, _run, _said):
+        noted.extend(tests)
+        lines = {"b.py": {"1": tests}}
+        return json.dumps({"took": dict.fromkeys(tests, 1.0), "broken": [], "lines": lines})
+
+    monkeypatch.setattr(mutant_map.Map, "_note", note)
+    path, kept = tmp_path / "b.py", tmp_path / "map.json"
+    path.write_text("one\n")
+    tests = [f"x::{number:03}" for number in range(3 * mutant_map.PIECE)]
+    with pytest.raises(RuntimeError, match="could not be noted: killed by a signal"):
+        mutant_map.Map(tmp_path, [path]).note(tests, None, Pieces(2), 1, kept)
+    again = mutant_map.Map(tmp_path, [path])
+    again.load(kept)
+    assert tests[: 2 * mutant_map.PIECE] == sorted(again.took)
+    again.note(tests, None, Pieces(1), 1, kept)
+    assert tests == noted == sorted(again.took)
+
+
+def spins(_said):
+    """Work for ever."""
+    while True:
+        pass
+
+
+def waits(_said):
+    """Have nothing to do for ever."""
+    threading.Event().wait()
+
+
+def writes(said):
+    """Work for longer than is allowed at once, and tell from time to time."""
+    until = time.process_time() + 2.0
+    while time.process_time() < until:
+        said.write_text(str(time.process_time()))
+    return 3
+
+
+@pytest.mark.parametrize(
+    ("function", "seconds", "idle", "expected"),
+    [
+        (spins, 1.0, 1e9, "killed, as it did not end"),
+        (waits, 1e9, 1.0, "killed, as it did not end"),
+        (writes, 1.0, 1e9, 3),
+    ],
+)
+def test_who_comes_to_no_end_is_stopped(tmp_path, function, seconds, idle, expected):
+    """By what it uses of a processor since it told something, or as it does nothing."""
+    assert expected == mutant_runs._forked(function, seconds, idle, tmp_path, None)[0]
 
 
 def test_a_module_that_was_not_imported_is_told(tmp_path):

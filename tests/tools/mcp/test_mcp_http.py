@@ -66,6 +66,18 @@ class Caller:
         return lambda message: self.post(message, **headers)[0]
 
 
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+)
+def test_what_a_page_may_send_without_asking_is_refused(root, start, kind):
+    """The kinds of content that a browser lets any page send to any address, without an ``Origin`` too."""
+    with serving_http(start) as (_, port):
+        assert 200 == Caller(port).post(INITIALIZE)[0]
+        status, identity = Caller(port).post(INITIALIZE, **{"Content-Type": kind})
+    assert identity is None
+    assert status in {400, 415}
+
+
 @contextlib.contextmanager
 def strangers(port, count, said=b""):
     """So many connections that say this and no more."""
