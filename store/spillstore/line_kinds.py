@@ -2,8 +2,9 @@
 
 A line's kind is what is left of it without digits, blanks, and words that stand hardly anywhere in the text, so that lines with
 other names and numbers are of one kind. Words are the letters between two blanks, brackets, quotes and the like. Lines
-are counted in groups: first the words of a group, then its lines. Memory is bounded: tables that are full take nothing new,
-of words the rarest are forgotten, and a text nearly every line of which is of a kind of its own is given up.
+are counted in groups: first the words of a group, then its lines. Of a line none of whose words stands often all words make its kind but
+paths; lines of such paths alone are of one kind. Memory is bounded: tables that are full take nothing new, of words the rarest are
+forgotten, and a text nearly every line of which is of a kind of its own is given up.
 
 Texts are counted by a native function (``_native/kinds.c``). Where that was not built, Python gives the same answers.
 """
@@ -21,7 +22,7 @@ from spillstore.runtime import lazy_patterns as re
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-_VERSION = 1  # of the functions' arguments, as in ``_native/kinds.c``, like all that follow
+_VERSION = 2  # of the functions' arguments, as in ``_native/kinds.c``, like all that follow
 _GROUP = 1024
 _LINE_BYTES = 512
 _LINE_WORDS = 32
@@ -38,7 +39,7 @@ _BESIDE = 8
 _LARGE = 16 * 1024  # bytes from which on native functions pay; below, ctypes is not even imported
 
 # What bytes are, as bits; all others end a word.
-_LETTER, _PLAIN, _DIGIT, _INSIDE, _WIDE, _NARROW = 1, 2, 4, 8, 16, 32
+_LETTER, _PLAIN, _DIGIT, _INSIDE, _WIDE, _NARROW, _FOLDER = 1, 2, 4, 8, 16, 32, 64
 _MARKS = (
     (
         b"ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" + bytes(range(0xC0, 0xE0)),
@@ -48,7 +49,8 @@ _MARKS = (
     (bytes(range(0x80, 0xC0)), _LETTER | _PLAIN | _INSIDE),
     (bytes(range(0xE0, 0x100)), _LETTER | _PLAIN | _INSIDE | _WIDE),
     (b"0123456789", _DIGIT | _INSIDE),
-    (b"_./\\:@+~-", _INSIDE),
+    (b"_.:@+~-", _INSIDE),
+    (b"/\\", _INSIDE | _FOLDER),
 )
 _NO_LETTERS = bytes(
     set(range(256)) - {byte for members, marks in _MARKS if marks & _LETTER for byte in members}
@@ -207,9 +209,9 @@ class _Counter:
             known = max(known, kind + 1)
         return found[:_RARE]
 
-    def _count_words(self, line: bytes) -> list[bytes | None]:
-        """The words of a line, each counted; None for a new one that there is no room for."""
-        words: list[bytes | None] = []
+    def _count_words(self, line: bytes) -> list[tuple[bytes | None, bool]]:
+        """The words of a line, each counted, and whether it is a path; None for a new one that there is no room for."""
+        words: list[tuple[bytes | None, bool]] = []
         for found in _WORD.findall(line):
             letters = found.translate(None, _NO_LETTERS)
             if not letters or not (
@@ -217,22 +219,24 @@ class _Counter:
             ):
                 continue
             word = letters[:_WORD_LETTERS]
+            path = b"/" in found or b"\\" in found
             if word in self._words or len(self._words) < _WORDS:
                 self._words[word] = self._words.get(word, 0) + 1
-                words.append(word)
+                words.append((word, path))
             else:
-                words.append(None)
+                words.append((None, path))
             if len(words) == _LINE_WORDS:
                 break
         return words
 
-    def _kind(self, line: bytes, words: list[bytes | None], often: int) -> int:
+    def _kind(self, line: bytes, words: list[tuple[bytes | None, bool]], often: int) -> int:
         """The kind of a line, which is counted."""
         if not words:
             return self._count_kind(frozenset(line.translate(None, _NO_SIGNS)))
-        frequent = [word for word in words if word is not None and self._words.get(word, 0) >= often]
-        if not frequent and len(words) > 1:
-            every = tuple(sorted(word or b"" for word in words))
+        frequent = [word for word, _ in words if word is not None and self._words.get(word, 0) >= often]
+        plain = [word for word, path in words if not path]
+        if not frequent and len(words) > 1 and plain:
+            every = tuple(sorted(word or b"" for word in plain))
             kind = self._count_kind(every)
         else:
             kind = self._count_kind((tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))))

@@ -17,7 +17,7 @@ typedef uint64_t u64;
 typedef int64_t i64;
 typedef int32_t i32;
 
-#define VERSION 1
+#define VERSION 2
 #define GROUP 1024       /* lines of a group */
 #define LINE_BYTES 512   /* of a line that are looked at */
 #define LINE_WORDS 32    /* of a line that are looked at */
@@ -29,6 +29,7 @@ typedef int32_t i32;
 #define MANY 16          /* rare lines are many where they are more than this part of all, and some */
 #define BESIDE 8         /* lines before and behind one that are beside it */
 #define NO_SLOT SLOTS
+#define OF_PATH 0x80000000u /* beside the slot of a word: it is a path */
 #define NO_KIND (-1)
 #define OFTEN 5          /* a word that was counted so often is frequent, where there are few lines */
 #define OTHERS 3         /* words that are not frequent are counted up to here */
@@ -37,8 +38,8 @@ typedef int32_t i32;
 #define RARE 64          /* rare lines of a group that are given out */
 
 /* What a byte is, as bits; nothing, where it ends a word: a letter; not a letter of hexadecimal numbers; a digit; any byte inside of a word; the beginning
- * of a character of three bytes or more; a letter that is no part of one. */
-enum { LETTER = 1, PLAIN = 2, DIGIT = 4, INSIDE = 8, WIDE = 16, NARROW = 32 };
+ * of a character of three bytes or more; a letter that is no part of one; what stands between the folders of a path. */
+enum { LETTER = 1, PLAIN = 2, DIGIT = 4, INSIDE = 8, WIDE = 16, NARROW = 32, FOLDER = 64 };
 
 typedef struct { u64 hash; u32 count, pad; } Slot;
 
@@ -122,7 +123,7 @@ static inline u64 turned(u64 letter, u32 place) { return letter << (place & 63) 
 /* Counts a word, unless it is a part of a number, and puts its place behind those before it. Returns how many there are. */
 static inline int end_word(State *state, u64 hash, u32 letters, u32 marks, u32 *places, int words) {
     if (letters && (marks & PLAIN || (!(marks & DIGIT) && letters >= SHORTEST)))
-        places[words++] = count_word(state, mixed(hash ^ state->other, state->mix));
+        places[words++] = count_word(state, mixed(hash ^ state->other, state->mix)) | (marks & FOLDER ? OF_PATH : 0);
     return words;
 }
 
@@ -187,21 +188,26 @@ static u64 signs_of(const State *state, const u8 *at, const u8 *stop) {
     return mixed(mixed(seen[0] ^ state->other, state->step) ^ seen[1], state->mix) + 1;
 }
 
-/* A hash of a line's frequent words and of how many others it has; of all words where none of several is frequent, which `frequent` tells. */
+/* A hash of a line's frequent words and of how many others it has. Where none of several is frequent, which `frequent` tells: of all words but paths,
+ * if there are any. */
 static u64 kind_of(const State *state, const u32 *places, int words, u32 often, u8 *frequent) {
-    u64 kind = 0, rest = 0, others = 0;
+    u64 kind = 0, rest = 0, others = 0, paths = 0;
     for (int i = 0; i < words; i++) {
-        const Slot *slot = state->words + places[i];
-        u64 hash = places[i] == NO_SLOT ? state->other : mixed(slot->hash, state->step);
-        if (places[i] != NO_SLOT && slot->count >= often)
+        u32 place = places[i] & ~OF_PATH;
+        const Slot *slot = state->words + place;
+        u64 hash = place == NO_SLOT ? state->other : mixed(slot->hash, state->step);
+        if (place != NO_SLOT && slot->count >= often)
             kind += hash;
         else {
-            rest += hash;
+            if (places[i] & OF_PATH)
+                paths++;
+            else
+                rest += hash;
             others++;
         }
     }
     *frequent = others < (u64)words;
-    if (!*frequent && words > 1)
+    if (!*frequent && words > 1 && paths < others)
         return mixed(rest ^ state->mix, state->mix);
     return mixed(kind + (others < OTHERS ? others : OTHERS) * state->other, state->mix);
 }
