@@ -63,6 +63,7 @@ _NO_SIGNS = bytes(
 _WORD = re.compile(rb"(?:[\xe0-\xff][\x80-\xbf0-9_./\\:@+~-]*)+|[A-Za-z\x80-\xdf0-9_./\\:@+~-]+")
 _BEYOND_F = re.compile(rb"[g-zG-Z\x80-\xff]")
 _A_DIGIT = re.compile(rb"[0-9]")
+_FOLDERS = re.compile(rb"[/\\]")
 _RANDOM = 259  # numbers
 
 
@@ -154,6 +155,7 @@ class _Counter:
 
     def __init__(self) -> None:
         self._words: dict[bytes, int] = {}
+        self._paths: set[bytes] = set()  # of these, those that were paths when they were new
         self._kinds: dict[Hashable, int] = {}
         self._counts: list[int] = []
         self._lines = 0
@@ -181,6 +183,7 @@ class _Counter:
     def _group(self, text: bytes, spans: list[tuple[int, int]], kinds: list[int], rare: list[Rare]) -> None:
         if len(self._words) > _WORDS // 4 * 3:
             self._words = {word: count // 2 for word, count in self._words.items() if count > 1}
+            self._paths &= self._words.keys()
         lines = [text[start : min(after, start + _LINE_BYTES)] for start, after in spans]
         words = [self._count_words(line) for line in lines]
         self._lines += len(lines)
@@ -209,9 +212,9 @@ class _Counter:
             known = max(known, kind + 1)
         return found[:_RARE]
 
-    def _count_words(self, line: bytes) -> list[tuple[bytes | None, bool]]:
-        """The words of a line, each counted, and whether it is a path; None for a new one that there is no room for."""
-        words: list[tuple[bytes | None, bool]] = []
+    def _count_words(self, line: bytes) -> list[bytes | None]:
+        """The words of a line, each counted; None for a new one that there is no room for."""
+        words: list[bytes | None] = []
         for found in _WORD.findall(line):
             letters = found.translate(None, _NO_LETTERS)
             if not letters or not (
@@ -219,22 +222,23 @@ class _Counter:
             ):
                 continue
             word = letters[:_WORD_LETTERS]
-            path = b"/" in found or b"\\" in found
             if word in self._words or len(self._words) < _WORDS:
+                if word not in self._words and _FOLDERS.search(found):
+                    self._paths.add(word)
                 self._words[word] = self._words.get(word, 0) + 1
-                words.append((word, path))
+                words.append(word)
             else:
-                words.append((None, path))
+                words.append(None)
             if len(words) == _LINE_WORDS:
                 break
         return words
 
-    def _kind(self, line: bytes, words: list[tuple[bytes | None, bool]], often: int) -> int:
+    def _kind(self, line: bytes, words: list[bytes | None], often: int) -> int:
         """The kind of a line, which is counted."""
         if not words:
             return self._count_kind(frozenset(line.translate(None, _NO_SIGNS)))
-        frequent = [word for word, _ in words if word is not None and self._words.get(word, 0) >= often]
-        plain = [word for word, path in words if not path]
+        frequent = [word for word in words if word is not None and self._words.get(word, 0) >= often]
+        plain = [word for word in words if word not in self._paths]
         if not frequent and len(words) > 1 and plain:
             every = tuple(sorted(word or b"" for word in plain))
             kind = self._count_kind(every)
@@ -319,7 +323,7 @@ def _native() -> _Native | None:
         _fields_ = [(name, size) for name in ("start", "end", "number", "kind")]
 
     class Slot(ctypes.Structure):
-        _fields_ = [("hash", ctypes.c_uint64), ("count", ctypes.c_uint32), ("pad", ctypes.c_uint32)]
+        _fields_ = [("hash", ctypes.c_uint64), ("count", ctypes.c_uint32), ("path", ctypes.c_uint32)]
 
     loaded = built.functions(
         "spillstore_kinds_version",
