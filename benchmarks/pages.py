@@ -26,7 +26,19 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 _BEGIN = "<!-- Figures: written by python -m benchmarks.pages, compared by a test. -->"
 _END = "<!-- End of figures. -->"
-_ORDER = ("defaults", "stages", "peers", "growth", "reads", "retrieval", "small", "cold", "bash", "ingest", "size")
+_ORDER = (
+    "defaults",
+    "stages",
+    "peers",
+    "growth",
+    "reads",
+    "retrieval",
+    "small",
+    "cold",
+    "bash",
+    "ingest",
+    "size",
+)
 _INTRO = """# Performance
 
 What Spillstore costs at its defaults, beside what people use instead. This page and its plots are written from the newest files of

@@ -57,9 +57,7 @@ def _kind(space: Workspace, name: str, data: bytes, rounds: int) -> list[Row]:
     whole = len(data) // _CHUNK * _CHUNK
     right = all(len(found) == 1 for found in answers.values()) and answers[_COUNTS] == {whole}
     return [
-        compare(
-            f"{name}: {stage}", found, peer, _PEER, unit="ms", limit=None, correct=right, size=len(data)
-        )
+        compare(f"{name}: {stage}", found, peer, _PEER, unit="ms", limit=None, correct=right, size=len(data))
         for stage, found in times.items()
     ]
 
@@ -94,8 +92,7 @@ def _stages(space: Workspace, data: bytes) -> dict[str, Callable[[], object]]:
         made = 0
         for batch, found in zip(batches, frames, strict=True):
             texts_of = [
-                (chunk.lead or b"", chunk.raw, len(frame))
-                for chunk, frame in zip(batch, found, strict=True)
+                (chunk.lead or b"", chunk.raw, len(frame)) for chunk, frame in zip(batch, found, strict=True)
             ]
             made += sum(map(len, grams.grams_of(texts_of)))
         return made

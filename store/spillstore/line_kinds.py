@@ -2,8 +2,9 @@
 
 A line's kind is what is left of it without digits, blanks, and words that stand hardly anywhere in the text, so that lines with
 other names and numbers are of one kind. Words are the letters between two blanks, brackets, quotes and the like. Lines
-are counted in groups: first the words of a group, then its lines. Memory is bounded: tables that are full take nothing new,
-of words the rarest are forgotten, and a text nearly every line of which is of a kind of its own is given up.
+are counted in groups: first the words of a group, then its lines. Of a line none of whose words stands often all words make its kind but
+paths; lines of such paths alone are of one kind. Memory is bounded: tables that are full take nothing new, of words the rarest are
+forgotten, and a text nearly every line of which is of a kind of its own is given up.
 
 Texts are counted by a native function (``_native/kinds.c``). Where that was not built, Python gives the same answers.
 """
@@ -21,7 +22,7 @@ from spillstore.runtime import lazy_patterns as re
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-_VERSION = 1  # of the functions' arguments, as in ``_native/kinds.c``, like all that follow
+_VERSION = 2  # of the functions' arguments, as in ``_native/kinds.c``, like all that follow
 _GROUP = 1024
 _LINE_BYTES = 512
 _LINE_WORDS = 32
@@ -38,7 +39,7 @@ _BESIDE = 8
 _LARGE = 16 * 1024  # bytes from which on native functions pay; below, ctypes is not even imported
 
 # What bytes are, as bits; all others end a word.
-_LETTER, _PLAIN, _DIGIT, _INSIDE, _WIDE, _NARROW = 1, 2, 4, 8, 16, 32
+_LETTER, _PLAIN, _DIGIT, _INSIDE, _WIDE, _NARROW, _FOLDER = 1, 2, 4, 8, 16, 32, 64
 _MARKS = (
     (
         b"ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" + bytes(range(0xC0, 0xE0)),
@@ -48,7 +49,8 @@ _MARKS = (
     (bytes(range(0x80, 0xC0)), _LETTER | _PLAIN | _INSIDE),
     (bytes(range(0xE0, 0x100)), _LETTER | _PLAIN | _INSIDE | _WIDE),
     (b"0123456789", _DIGIT | _INSIDE),
-    (b"_./\\:@+~-", _INSIDE),
+    (b"_.:@+~-", _INSIDE),
+    (b"/\\", _INSIDE | _FOLDER),
 )
 _NO_LETTERS = bytes(
     set(range(256)) - {byte for members, marks in _MARKS if marks & _LETTER for byte in members}
@@ -61,6 +63,7 @@ _NO_SIGNS = bytes(
 _WORD = re.compile(rb"(?:[\xe0-\xff][\x80-\xbf0-9_./\\:@+~-]*)+|[A-Za-z\x80-\xdf0-9_./\\:@+~-]+")
 _BEYOND_F = re.compile(rb"[g-zG-Z\x80-\xff]")
 _A_DIGIT = re.compile(rb"[0-9]")
+_FOLDERS = re.compile(rb"[/\\]")
 _RANDOM = 259  # numbers
 
 
@@ -152,6 +155,7 @@ class _Counter:
 
     def __init__(self) -> None:
         self._words: dict[bytes, int] = {}
+        self._paths: set[bytes] = set()  # of these, those that were paths when they were new
         self._kinds: dict[Hashable, int] = {}
         self._counts: list[int] = []
         self._lines = 0
@@ -179,6 +183,7 @@ class _Counter:
     def _group(self, text: bytes, spans: list[tuple[int, int]], kinds: list[int], rare: list[Rare]) -> None:
         if len(self._words) > _WORDS // 4 * 3:
             self._words = {word: count // 2 for word, count in self._words.items() if count > 1}
+            self._paths &= self._words.keys()
         lines = [text[start : min(after, start + _LINE_BYTES)] for start, after in spans]
         words = [self._count_words(line) for line in lines]
         self._lines += len(lines)
@@ -218,6 +223,8 @@ class _Counter:
                 continue
             word = letters[:_WORD_LETTERS]
             if word in self._words or len(self._words) < _WORDS:
+                if word not in self._words and _FOLDERS.search(found):
+                    self._paths.add(word)
                 self._words[word] = self._words.get(word, 0) + 1
                 words.append(word)
             else:
@@ -231,8 +238,9 @@ class _Counter:
         if not words:
             return self._count_kind(frozenset(line.translate(None, _NO_SIGNS)))
         frequent = [word for word in words if word is not None and self._words.get(word, 0) >= often]
-        if not frequent and len(words) > 1:
-            every = tuple(sorted(word or b"" for word in words))
+        plain = [word for word in words if word not in self._paths]
+        if not frequent and len(words) > 1 and plain:
+            every = tuple(sorted(word or b"" for word in plain))
             kind = self._count_kind(every)
         else:
             kind = self._count_kind((tuple(sorted(frequent)), min(_OTHERS, len(words) - len(frequent))))
@@ -315,7 +323,7 @@ def _native() -> _Native | None:
         _fields_ = [(name, size) for name in ("start", "end", "number", "kind")]
 
     class Slot(ctypes.Structure):
-        _fields_ = [("hash", ctypes.c_uint64), ("count", ctypes.c_uint32), ("pad", ctypes.c_uint32)]
+        _fields_ = [("hash", ctypes.c_uint64), ("count", ctypes.c_uint32), ("path", ctypes.c_uint32)]
 
     loaded = built.functions(
         "spillstore_kinds_version",

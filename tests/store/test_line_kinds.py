@@ -33,7 +33,7 @@ PIECES = [
         "é3",
         "12界",
     ),
-    *(" ", " ", " ", "\n", "\n", "\n", "\r", "\t", "\0", ".", "/", ":", "-", "="),
+    *(" ", " ", " ", "\n", "\n", "\n", "\r", "\t", "\0", ".", "/", "\\", ":", "-", "="),
 ]
 RAW = [*(piece.encode() for piece in PIECES), b"\xff", b"\x80", b"\xe3\x83", b"\xc3"]
 
@@ -160,6 +160,17 @@ def test_lines_of_unknown_words_are_told_from_others():
     assert found[-1] < -1
     assert number_of(found[-1]) == -2 - found[-1]
     assert number_of(-1) == -1
+
+
+@pytest.mark.parametrize("folder", ["/", "\\"])
+def test_lines_of_paths_alone_are_of_one_kind(folder):
+    """However the paths differ; a line that has other words beside a path is of another kind."""
+    rng = random.Random(9)
+    paths = [folder.join("".join(rng.choices("ghijklmnopqrst", k=7)) for _ in range(3)) for _ in range(100)]
+    copies = [f"'{one}' -> 'out{folder}{one}'" for one in paths]
+    found = kinds_of(*copies, f"'{paths[0]}' liegt nicht vor", f"'{paths[1]}' liegt nicht vor")
+    assert len(set(found[:-2])) == 1
+    assert found[-1] == found[-2] != found[0]
 
 
 def test_rare_lines():

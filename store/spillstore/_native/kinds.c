@@ -17,7 +17,7 @@ typedef uint64_t u64;
 typedef int64_t i64;
 typedef int32_t i32;
 
-#define VERSION 1
+#define VERSION 2
 #define GROUP 1024       /* lines of a group */
 #define LINE_BYTES 512   /* of a line that are looked at */
 #define LINE_WORDS 32    /* of a line that are looked at */
@@ -37,10 +37,10 @@ typedef int32_t i32;
 #define RARE 64          /* rare lines of a group that are given out */
 
 /* What a byte is, as bits; nothing, where it ends a word: a letter; not a letter of hexadecimal numbers; a digit; any byte inside of a word; the beginning
- * of a character of three bytes or more; a letter that is no part of one. */
-enum { LETTER = 1, PLAIN = 2, DIGIT = 4, INSIDE = 8, WIDE = 16, NARROW = 32 };
+ * of a character of three bytes or more; a letter that is no part of one; what stands between the folders of a path. */
+enum { LETTER = 1, PLAIN = 2, DIGIT = 4, INSIDE = 8, WIDE = 16, NARROW = 32, FOLDER = 64 };
 
-typedef struct { u64 hash; u32 count, pad; } Slot;
+typedef struct { u64 hash; u32 count, path; } Slot; /* a word; whether it was a path when it was new */
 
 typedef struct {
     u64 letters[256];    /* drawn at random, 0 for bytes that are no letters; at random are the three that follow, too, which are odd */
@@ -86,7 +86,7 @@ static u64 mixed(u64 hash, u64 by) {
 }
 
 /* The slot of a word, which is counted; NO_SLOT if it is new and there is no room. */
-static u32 count_word(State *state, u64 hash) {
+static u32 count_word(State *state, u64 hash, u32 marks) {
     u64 at = hash >> 20 & (SLOTS - 1);
     for (; state->words[at].count; at = (at + 1) & (SLOTS - 1))
         if (state->words[at].hash == hash) {
@@ -96,7 +96,7 @@ static u32 count_word(State *state, u64 hash) {
     if (state->used >= WORDS)
         return NO_SLOT;
     state->used++;
-    state->words[at] = (Slot){hash, 1, 0};
+    state->words[at] = (Slot){hash, 1, marks & FOLDER};
     return (u32)at;
 }
 
@@ -111,7 +111,7 @@ static void forget(State *state) {
         if (slot.count < 2)
             continue;
         while (state->words[at].count) at = (at + 1) & (SLOTS - 1);
-        state->words[at] = (Slot){slot.hash, slot.count / 2, 0};
+        state->words[at] = (Slot){slot.hash, slot.count / 2, slot.path};
         state->used++;
     }
 }
@@ -122,7 +122,7 @@ static inline u64 turned(u64 letter, u32 place) { return letter << (place & 63) 
 /* Counts a word, unless it is a part of a number, and puts its place behind those before it. Returns how many there are. */
 static inline int end_word(State *state, u64 hash, u32 letters, u32 marks, u32 *places, int words) {
     if (letters && (marks & PLAIN || (!(marks & DIGIT) && letters >= SHORTEST)))
-        places[words++] = count_word(state, mixed(hash ^ state->other, state->mix));
+        places[words++] = count_word(state, mixed(hash ^ state->other, state->mix), marks);
     return words;
 }
 
@@ -187,22 +187,33 @@ static u64 signs_of(const State *state, const u8 *at, const u8 *stop) {
     return mixed(mixed(seen[0] ^ state->other, state->step) ^ seen[1], state->mix) + 1;
 }
 
-/* A hash of a line's frequent words and of how many others it has; of all words where none of several is frequent, which `frequent` tells. */
-static u64 kind_of(const State *state, const u32 *places, int words, u32 often, u8 *frequent) {
-    u64 kind = 0, rest = 0, others = 0;
+/* The sum of the hashes of a line's words but paths; 0 where there are none but paths. */
+static u64 plain_of(const State *state, const u32 *places, int words) {
+    u64 sum = 0;
     for (int i = 0; i < words; i++) {
         const Slot *slot = state->words + places[i];
-        u64 hash = places[i] == NO_SLOT ? state->other : mixed(slot->hash, state->step);
+        if (places[i] == NO_SLOT)
+            sum += state->other;
+        else if (!slot->path)
+            sum += mixed(slot->hash, state->step);
+    }
+    return sum;
+}
+
+/* A hash of a line's frequent words and of how many others it has. Where none of several is frequent, which `frequent` tells: of all words but paths,
+ * if there are any. */
+static u64 kind_of(const State *state, const u32 *places, int words, u32 often, u8 *frequent) {
+    u64 kind = 0, others = 0, plain;
+    for (int i = 0; i < words; i++) {
+        const Slot *slot = state->words + places[i];
         if (places[i] != NO_SLOT && slot->count >= often)
-            kind += hash;
-        else {
-            rest += hash;
+            kind += mixed(slot->hash, state->step);
+        else
             others++;
-        }
     }
     *frequent = others < (u64)words;
-    if (!*frequent && words > 1)
-        return mixed(rest ^ state->mix, state->mix);
+    if (!*frequent && words > 1 && (plain = plain_of(state, places, words)))
+        return mixed(plain ^ state->mix, state->mix);
     return mixed(kind + (others < OTHERS ? others : OTHERS) * state->other, state->mix);
 }
 

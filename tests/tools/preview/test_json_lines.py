@@ -62,6 +62,18 @@ def test_warnings_stand_behind_errors():
     assert f"\n201: {lines[200]}\n  [and 59 more like this]\n" in shown(data_of(lines))
 
 
+def test_a_record_that_tells_of_trouble_twice_is_counted_once():
+    """By its level, its status and a member that holds an error."""
+    bad = {"level": "error", "msg": "gone", "status": 502, "err": {"message": "reset"}, "error": "reset"}
+    lines = records(bad, level="info", msg="done", status=200)
+    assert " more like this" not in shown(data_of(lines))
+    for number in range(1600, 1640):
+        lines[number] = json.dumps({"ts": number, **bad, "id": number})
+    text = shown(data_of(lines))
+    assert f"\n1501: {lines[1500]}\n  [and 40 more like this]\n" in text
+    assert text.count(" more like this") == 1
+
+
 def test_errors_without_a_level_are_counted():
     """Records whose error is told by a member of that name alone: the first of each kind of message, and how many."""
     lines = records({}, msg="done", error=None)

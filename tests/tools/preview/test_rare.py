@@ -257,3 +257,18 @@ def test_scored_of_a_kind():
     """The first lines of a kind are scored, and no more of them."""
     data = text_with("{name} was not found by {number}", "end", count=300)
     assert len(scanned(data).observer.candidates) == module._SCORED_OF_A_KIND
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "cp: konnte Attribute von '/srv/lost' nicht holen: Datei oder Verzeichnis nicht gefunden",
+        "cp: impossible d'évaluer '/srv/lost': Aucun fichier ou dossier de ce type",
+        "cp: nie można uzyskać informacji o '/srv/lost': Nie ma takiego pliku ani katalogu",
+        "cp: stat ei onnistu kohteelle '/srv/lost': Tiedostoa tai hakemistoa ei ole",
+    ],
+)
+def test_a_message_among_paths_alone(message):
+    """Where every line is made of paths that stand nowhere else, the one that is not is shown."""
+    data = text_with("'/srv/{name}/part{number}' -> '/mnt/{name}/part{number}'", message, count=4000)
+    assert f": {message}\n" in preview(data)

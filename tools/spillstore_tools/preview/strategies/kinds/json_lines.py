@@ -12,6 +12,8 @@ from spillstore_tools.describe import counted, listed
 from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare, strong
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.block import Block
     from spillstore_tools.preview.scan.overview import Overview
@@ -94,22 +96,27 @@ class _Found:
         self._times: Counter[bytes] = Counter()
         self._more = False  # whether records were passed over
 
-    def look(self, pattern: Any, message: Any, raw: bytes, picker: Picker) -> None:
-        """Find records in a block; ``message`` finds the message of one, if there are any."""
-        end = 0
-        for times, found in enumerate(pattern.finditer(raw)):
-            if times == _SCANNED:
-                self._more = True
-                break
-            if found.start() < end:
-                continue  # in the same record
-            end = raw.find(b"\n", found.end()) + 1 or len(raw)
-            start = raw.rfind(b"\n", 0, found.start()) + 1
-            said = message.search(raw, start, end) if message else None
-            key = _DIGITS.sub(b"0", said[1] if said else b"")
-            if key not in self._picks and len(self._picks) < _KEPT:
-                self._picks[key] = picker.pick(start)
-            self._times[key] += key in self._picks
+    def look(self, patterns: Iterable[Any], message: Any, raw: bytes, picker: Picker) -> None:
+        """Find the records of a block that one of the patterns is in; ``message`` finds the message of one, if there are any."""
+        known: set[int] = set()  # where the records begin that were found
+        for pattern in patterns:
+            end = 0
+            for times, found in enumerate(pattern.finditer(raw)):
+                if times == _SCANNED:
+                    self._more = True
+                    break
+                if found.start() < end:
+                    continue  # in the same record
+                end = raw.find(b"\n", found.end()) + 1 or len(raw)
+                start = raw.rfind(b"\n", 0, found.start()) + 1
+                if start in known:
+                    continue
+                known.add(start)
+                said = message.search(raw, start, end) if message else None
+                key = _DIGITS.sub(b"0", said[1] if said else b"")
+                if key not in self._picks and len(self._picks) < _KEPT:
+                    self._picks[key] = picker.pick(start)
+                self._times[key] += key in self._picks
 
     def picks(self) -> list[Pick]:
         """The first record of each kind, with how many there are more."""
@@ -161,14 +168,19 @@ class JsonLines:
         if count(block.raw, b"\n{") < _OBJECTS * (block.lines - 1):
             return False
         self._picker.begin(block)
-        for field in self._fields:
-            if field.add(block):
-                self._bad.look(field.bad, self._message, block.raw, self._picker)
-                self._little.look(field.little, self._message, block.raw, self._picker)
-        for key, none, some in self._errors:
-            # Counting those that hold nothing is ten times as fast as looking at each.
-            if count(block.raw, key) > (count(block.raw, none) if none else 0):
-                self._told.look(some, self._message, block.raw, self._picker)
+        telling = [field for field in self._fields if field.add(block)]
+        # Counting those that hold nothing is ten times as fast as looking at each.
+        errors = [
+            some
+            for key, none, some in self._errors
+            if count(block.raw, key) > (count(block.raw, none) if none else 0)
+        ]
+        for found, patterns in (
+            (self._bad, [field.bad for field in telling]),
+            (self._little, [field.little for field in telling]),
+            (self._told, errors),
+        ):
+            found.look(patterns, self._message, block.raw, self._picker)
         return True
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
