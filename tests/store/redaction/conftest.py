@@ -34,9 +34,9 @@ def _later_texts():
     finder.FIRST.left = 0
 
 
-@pytest.fixture(params=[pytest.param("scanner", marks=native), "automaton", "first_texts"], scope="module")
+@pytest.fixture(params=[pytest.param("scanner", marks=native), "automaton"], scope="module")
 def searcher(request):
-    """Rules look where the native scanner says, then where the automaton does, then where each literal stands."""
+    """Rules look where the native scanner says, and then where the automaton does."""
     found = request.getfixturevalue(request.param)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(finder, "searcher", lambda: found)

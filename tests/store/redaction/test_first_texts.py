@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from examples import drawn
 from hypothesis import given
 from hypothesis import strategies as st
+from test_token_and_place_tables import ROWS
 
 from spillstore.redaction import Redactor, candidates, finder
 
@@ -19,6 +21,14 @@ def test_each_literal_is_found_where_the_automaton_finds_it(first_texts, automat
     """In the same order, overlapping ones and those that several rules share included."""
     assert list(automaton.hits(text, len(text))) == list(first_texts.hits(text, len(text)))
     assert list(automaton.runs(text)) == list(first_texts.runs(text))
+
+
+def test_the_examples_of_all_rows_are_searched_alike(first_texts, automaton):
+    """Of those that go and of those that stay."""
+    texts = [drawn(text) for _, *examples in ROWS for text in examples if text]
+    assert [list(automaton.hits(text, len(text))) for text in texts] == [
+        list(first_texts.hits(text, len(text))) for text in texts
+    ]
 
 
 @given(_TEXTS, st.binary(max_size=40), st.integers(0, 60))
