@@ -47,7 +47,7 @@ _LEAST_TABBED = 8  # of a password between tabs, as lists of words have them, to
 _DEFAULT = re.compile(rb"[ \t]+(?:[Vv]alue|[Dd]efault):[ \t]+(?=\S)")
 # Of a line that is not whole yet both tell where its value begins.
 _CODES = re.compile(
-    rb"[ \t]*+(?:[-*][ \t]+|\d{1,2}[.):][ \t]+)?([A-Za-z0-9-]*+(?:[ \t]+[A-Za-z0-9-]++)*+)[ \t]*+"
+    rb"[ \t]*+(?:[-*][ \t]+|\d{1,2}[.):][ \t]+)?([A-Za-z0-9-]*+(?>(?:[ \t]+[A-Za-z0-9-]++)*))[ \t]*+"
 )
 _CODE = re.compile(rb"(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,3}")
 _LOGIN = re.compile(
