@@ -174,17 +174,20 @@ static int prompt_before(const Text *t, i64 start) {
     while (digits < start && is(t, digits, DIGIT)) digits++;
     while (last > line && is(t, last - 1, BLANK)) last--;
     if (at_is(t, line, '+') || at_is(t, last - 1, '|') ||
-        (digits > first && (is(t, digits, BLANK) || at_is(t, digits, '*'))))
+        (digits > first && (digits == start || is(t, digits, BLANK) || at_is(t, digits, '*'))))
         return 1;
     for (i64 at = line; at < start; at += 16) {
         Sixteen bytes = bytes_from(t, at);
         u32 before = start - at < 16 ? (1u << (start - at)) - 1 : 0xFFFF;
-        before &= blanks_in(bytes_from(t, at + 1));
+        u32 apart = blanks_in(bytes_from(t, at + 1));
+        if (start - at <= 16)
+            apart |= 1u << (start - at - 1); /* the literal itself may stand behind the sign */
+        before &= apart;
         if (bits_of((Sixteen)(bytes == '$') | (Sixteen)(bytes == '#') | (Sixteen)(bytes == '%') | (Sixteen)(bytes == '>')) & before)
             return 1;
         for (u32 ends = bits_of((Sixteen)(bytes == 'N') | (Sixteen)(bytes == ':')) & before; ends; ends &= ends - 1) {
             i64 end = at + __builtin_ctz(ends) + 1;
-            if (end > 3 && (memcmp(t->text + end - 3, "RUN", 3) == 0 || memcmp(t->text + end - 4, "run:", 4) == 0))
+            if ((end >= 3 && memcmp(t->text + end - 3, "RUN", 3) == 0) || (end >= 4 && memcmp(t->text + end - 4, "run:", 4) == 0))
                 return 1;
         }
     }

@@ -330,3 +330,13 @@ def test_without_a_compiler_the_build_says_so(tmp_path):
     said = build(PATH="", CC=str(compiling))
     assert said.startswith(f"{tmp_path / 'scan.so'} was compiled, but cannot be put in its place: ")
     assert not list(tmp_path.glob("*.tmp"))
+
+
+@native
+@pytest.mark.parametrize("prompt", [">", "$", "501", " 12*", "RUN", "run:", "++", "x |"])
+@pytest.mark.parametrize("between", ["", " "])
+def test_a_script_behind_a_prompt(both, prompt, between):
+    """The literal ``.sh`` may follow a prompt at once, also where the text begins with it."""
+    line = f"{prompt}{between}.sh {Maker(1).password()}7Xa%\n".encode()
+    without, scanned = both(counted, line)
+    assert without == scanned
