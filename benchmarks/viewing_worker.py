@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import resource
 import statistics
 import sys
 import time
 from typing import Any
+
+from benchmarks import process
 
 _JUMPS = 200
 _SIZE = (120, 40)
@@ -70,7 +71,7 @@ def main(root: str, session_id: str, artifact_id: str, lines: str) -> None:
         artifact = session.artifact(artifact_id)
         found = asyncio.run(_drive(session, artifact, int(lines), imported))
         found |= {"import": imported - before, "size": artifact.info.size}
-    found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    found["memory"] = process.peak_bytes() / 1e6
     print(json.dumps(found))
 
 
