@@ -48,6 +48,9 @@ AIMS = (
     Aim("100 KB spilled against a temporary file", "small", r"100 KB, normal, against a temporary file"),
     Aim("`spillstore show` above an empty Python, processor time", "cold", r"spillstore show, cpu above"),
     Aim("`import spillstore`, processor time above an empty Python", "cold", r"import spillstore, cpu above"),
+    Aim("`spillstore view` of 10 million lines, first screen", "viewing", r"view, first screen"),
+    Aim("the same, a jump to any line", "viewing", r"view, a jump"),
+    Aim("the same, memory", "viewing", r"view, most memory"),
     Aim("First cause not shown, outputs held out", "previews", r"first cause not shown: held_out"),
     Aim("Needed lines not shown, outputs held out", "previews", r"needed lines not shown: held_out"),
     Aim(
