@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 _FIRST, _MOST = 32, 512  # chunks whose filters are read at once
 _USEFUL = 0.6  # the part of them that filters have to rule out
-_UNREAD = (
-    4  # after chunks whose filters were of no use, so many times as many are read without a look at theirs
-)
+# After chunks whose filters were of no use, so many times as many are read without a look at theirs; twice as many each time in a row, up to the most.
+_UNREAD, _MOST_UNREAD = 4, 64
 _EVERY = 1024  # chunks of which one is read whatever its filter says, so that a search can stop there
 
 
@@ -105,7 +104,7 @@ def sifted(handle: ArtifactHandle, record: ArtifactRow, start: int, end: int, ru
 
 
 def _seen(handle: ArtifactHandle, first: int, end: int, rules: Rules) -> Iterator[_Seen]:
-    count, before, begin = _FIRST, None, first
+    count, before, begin, times = _FIRST, None, first, _UNREAD
     first = max(begin, min(grams.FROM, end))
     yield from map(_unread, range(begin, first))
     while first < end:
@@ -122,10 +121,13 @@ def _seen(handle: ArtifactHandle, first: int, end: int, rules: Rules) -> Iterato
             ruled_out += not wanted
             yield _Seen(row.seq, wanted, is_told, begins)
         first, before = rows[-1].seq + 1, rows[-1]
-        if ruled_out < _USEFUL * len(rows):
-            unread = min(first + _UNREAD * count, end)
+        if ruled_out >= _USEFUL * len(rows):
+            times = _UNREAD
+        else:
+            unread = min(first + times * count, end)
             yield from map(_unread, range(first, unread))
             first, before = unread, None
+            times = min(2 * times, _MOST_UNREAD)
         count = min(2 * count, _MOST)
 
 
