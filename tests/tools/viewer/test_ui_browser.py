@@ -300,18 +300,18 @@ def test_wrapped_lines_are_all_reached(opened, put):
     opened.open(put(b"\n".join([b"first", *long, b"last"])))
     page = opened.page
 
+    shown = """() => { const box = document.getElementById('window').getBoundingClientRect();
+        return [...document.querySelectorAll('#rows .row')].filter((row) => row.getBoundingClientRect().top < box.bottom - 1
+            && row.getBoundingClientRect().bottom > box.top + 1).map((row) => row.querySelector('.x').textContent.slice(0, 5)); }"""
+
     def texts():
-        return page.evaluate(
-            """() => { const box = document.getElementById('window').getBoundingClientRect();
-            return [...document.querySelectorAll('#rows .row')].filter((row) => row.getBoundingClientRect().top < box.bottom - 1
-                && row.getBoundingClientRect().bottom > box.top + 1).map((row) => row.querySelector('.x').textContent.slice(0, 5)); }"""
-        )
+        return page.evaluate(shown)
 
     page.set_viewport_size({"width": 500, "height": 500})
     opened.press("w")
     assert "last" not in texts()
     opened.press("G")
-    page.wait_for_timeout(200)
+    page.wait_for_function(f"() => ({shown})().includes('last')")
     assert texts() == ["3.000", "last"]
     opened.press("g")
     seen = [texts()[0]]
