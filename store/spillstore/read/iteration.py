@@ -65,7 +65,8 @@ def batches(
     # Where a position tells its chunk, what comes next is known before the last batch is there.
     whole = view.stream is None or record.view_size(VIEWS["combined"]) == size
     if rules is not None and whole and record.state != "open" and record.terminator() == b"\n":
-        yield from _sifted(handle, record, sifted(handle, record, start, end, rules), view, make, rules)
+        parts = sifted(handle, record, start, end, rules, BLOCKS)
+        yield from _sifted(handle, record, parts, view, make, rules)
         return
     soon = end
     if whole and end - start > _AHEAD * batch:
@@ -152,20 +153,15 @@ def _to(run: Run, high: int) -> Run:
 
 
 def _packed(parts: Iterator[Part], size: int) -> Iterator[list[Part]]:
-    """Parts of about so many bytes together; larger ones are divided."""
+    """Parts of that many bytes together, or a little more."""
     some: list[Part] = []
     room = size
     for part in parts:
-        start = part.start
-        while start < part.end:
-            end = min(part.end, start + room)
-            before, behind = part.before and start == part.start, part.behind and end == part.end
-            some.append(Part(start, end, before, behind, part.is_told_before, part.is_told_behind))
-            room -= end - start
-            start = end
-            if room <= 0:
-                yield some
-                some, room = [], size
+        some.append(part)
+        room -= part.end - part.start
+        if room <= 0:
+            yield some
+            some, room = [], size
     if some:
         yield some
 

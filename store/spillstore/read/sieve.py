@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 _FIRST, _MOST = 32, 512  # chunks whose filters are read at once
 _USEFUL = 0.6  # the part of them that filters have to rule out
-# After chunks whose filters were of no use, so many times as many are read without a look at theirs; twice as many each time in a row, up to the most.
-_UNREAD, _MOST_UNREAD = 4, 64
+_UNREAD = 8  # times as many chunks are read without a look at their filters, after some whose filters were of no use
 _EVERY = 1024  # chunks of which one is read whatever its filter says, so that a search can stop there
 
 
@@ -79,8 +78,10 @@ class _Seen(NamedTuple):
     begins: bool
 
 
-def sifted(handle: ArtifactHandle, record: ArtifactRow, start: int, end: int, rules: Rules) -> Iterator[Part]:
-    """The parts of ``[start, end)`` that have to be read, in order.
+def sifted(
+    handle: ArtifactHandle, record: ArtifactRow, start: int, end: int, rules: Rules, most: int
+) -> Iterator[Part]:
+    """The parts of ``[start, end)`` that have to be read, in order, each when the chunk behind it has been looked at.
 
     Args:
         handle: the artifact, which has ended.
@@ -88,23 +89,25 @@ def sifted(handle: ArtifactHandle, record: ArtifactRow, start: int, end: int, ru
         start: where a line begins, or is treated as if it did.
         end: likewise where one ends; nothing between is in the hole.
         rules: of the search.
+        most: chunks of a part. What follows then is another part, and no line reaches from one to the other as ``Part`` has it.
     """
     size = record.chunk_size
     first = before = None
+    reaches_in = False
     for chunk in _seen(handle, start // size, (end - 1) // size + 1, rules):
-        if chunk.wanted and first is None:
-            first, reaches_in = chunk, before is not None and not chunk.begins
-        elif not chunk.wanted and first is not None and before is not None:
-            low = max(start, first.seq * size)
-            yield Part(low, chunk.seq * size, reaches_in, not chunk.begins, first.is_told, before.is_told)
+        if first and before and (not chunk.wanted or chunk.seq - first.seq == most):
+            low, reaches_out = max(start, first.seq * size), not chunk.wanted and not chunk.begins
+            yield Part(low, chunk.seq * size, reaches_in, reaches_out, first.is_told, before.is_told)
             first = None
+        if chunk.wanted and first is None:
+            first, reaches_in = chunk, before is not None and not before.wanted and not chunk.begins
         before = chunk
-    if first is not None:
+    if first:
         yield Part(max(start, first.seq * size), end, reaches_in, is_told_before=first.is_told)
 
 
 def _seen(handle: ArtifactHandle, first: int, end: int, rules: Rules) -> Iterator[_Seen]:
-    count, before, begin, times = _FIRST, None, first, _UNREAD
+    count, before, begin = _FIRST, None, first
     first = max(begin, min(grams.FROM, end))
     yield from map(_unread, range(begin, first))
     while first < end:
@@ -121,13 +124,10 @@ def _seen(handle: ArtifactHandle, first: int, end: int, rules: Rules) -> Iterato
             ruled_out += not wanted
             yield _Seen(row.seq, wanted, is_told, begins)
         first, before = rows[-1].seq + 1, rows[-1]
-        if ruled_out >= _USEFUL * len(rows):
-            times = _UNREAD
-        else:
-            unread = min(first + times * count, end)
+        if ruled_out < _USEFUL * len(rows):
+            unread = min(first + _UNREAD * count, end)
             yield from map(_unread, range(first, unread))
             first, before = unread, None
-            times = min(2 * times, _MOST_UNREAD)
         count = min(2 * count, _MOST)
 
 

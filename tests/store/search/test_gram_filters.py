@@ -11,6 +11,7 @@ from spillstore import Store
 from spillstore.exceptions import IntegrityError
 from spillstore.format import chunk_codec, grams
 from spillstore.format.digests import Algorithm
+from spillstore.read.ranges import RangeReader
 from spillstore_tools.agent.search_artifact import TextCleaner
 
 pytestmark = native
@@ -103,6 +104,7 @@ def test_with_and_without_filters(small, session, text, data, size, errors, clea
         artifact = session.artifact(put(session, patch, text, size, errors))
         patch.setattr("spillstore.read.sieve._FIRST", data.draw(st.sampled_from([1, 2, 32])))
         patch.setattr("spillstore.read.sieve._USEFUL", data.draw(st.sampled_from([0, 0.6])))
+        patch.setattr("spillstore.read.sieve._UNREAD", data.draw(st.sampled_from([1, 8])))
         patch.setattr("spillstore.read.sieve._EVERY", data.draw(st.sampled_from([3, 1024])))
         patch.setattr("spillstore.read.iteration.BLOCKS", data.draw(st.sampled_from([1, 2, 16])))
         found = answers(artifact, pattern, **options)
@@ -129,6 +131,23 @@ def test_chunks_that_cannot_match_are_not_decoded(tmp_path, monkeypatch, engine)
         assert 0 == artifact.search("(?i)DEADLOCK|panicked", limit=0).lines
         assert 3 >= len(decoded)
         session.check()
+
+
+def test_first_page_of_a_common_text_looks_at_what_it_shows(session, monkeypatch):
+    """However many chunks follow: neither they nor their filters are read."""
+    text = b"".join(b"%d a word that is everywhere, request %d\n" % (number, number % 97) for number in range(60_000))
+    artifact = session.artifact(put(session, monkeypatch, text, 256))
+    decoded, looked_at, with_grams = counted(monkeypatch), [], RangeReader.with_grams
+
+    def noting(ranges, first, end, before):
+        looked_at.append(end - first)
+        return with_grams(ranges, first, end, before)
+
+    monkeypatch.setattr(RangeReader, "with_grams", noting)
+    assert 10 == len(artifact.search("everywhere", limit=10).matches)
+    assert sum(looked_at) <= 32
+    assert len(decoded) <= 2 * 16
+    assert artifact.info.size // 256 > 5000
 
 
 def test_a_line_across_many_chunks_is_found(session):
