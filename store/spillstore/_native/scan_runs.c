@@ -85,19 +85,34 @@ static int alone_could(const Text *t, i64 start, i64 end) {
     return holds_digit(t->text + sign, end - sign) && run_is_mixed(t, sign, end);
 }
 
+/* The first place from `at` on where eight letters stand, of every sixteenth; the text's size if there is none. */
+static i64 even_word(const Text *t, i64 at) {
+    for (; at + 24 <= t->size; at += 32) { /* two such places at once */
+        u64 words[2];
+        Sixteen both;
+        memcpy(words, t->text + at, 8);
+        memcpy(words + 1, t->text + at + 16, 8);
+        memcpy(&both, words, 16);
+        const u32 letters = letters_in(both);
+        if ((letters & 0xFF) == 0xFF)
+            return at;
+        if (letters >> 8 == 0xFF)
+            return at + 16;
+    }
+    for (; at + 8 <= t->size; at += 16)
+        if ((letters_in(bytes_from(t, at)) & 0xFF) == 0xFF)
+            return at;
+    return t->size;
+}
+
 /* Gives out runs of LETTER that end behind `*from` and may be tokens, in order. As `spillstore_scan`, but nothing is lost
  * behind the text's last line: a run that ends with the text is looked at again when it goes on.
  *
- * Of such a run two words of eight bytes side by side are letters alone, so it is enough to look at every other word. */
+ * Such a run has two words of eight bytes side by side that are letters alone, so one of them is in an even place. */
 i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, Run *out, i64 room) {
     const Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes};
     i64 found = 0, at = *from > LEAST_RUN + 16 ? (*from - LEAST_RUN - 16) & ~(i64)15 : 0;
-    for (u32 before = 0; at + 8 <= size; at += 16) {
-        u32 letters = letters_in(bytes_from(&t, at));
-        int long_enough = (letters & 0xFF) == 0xFF && ((letters >> 8) == 0xFF || (before >> 8) == 0xFF);
-        before = letters;
-        if (!long_enough)
-            continue;
+    while ((at = even_word(&t, at)) < size) {
         i64 start = at, end = at + 8;
         for (int n = 16; n == 16 && start > at - MOST_RUN - ESCAPE - 1; start -= n)
             n = ones_last(letters_in(bytes_before(&t, start)));
@@ -110,8 +125,7 @@ i64 spillstore_runs(const Tables *tables, const u8 *text, i64 size, i64 *from, R
             }
             out[found++] = (Run){(u32)start, (u32)end};
         }
-        at = end & ~(i64)15; /* nothing before the next block but its second word can be of another run */
-        before = letters_in(bytes_from(&t, at));
+        at = (end & ~(i64)15) + 16; /* the even word before that is not letters alone, or is of this run */
     }
     *from = size;
     return found;
