@@ -24,9 +24,11 @@ settings.load_profile("default")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """Properties draw with our seed. Ctrl-C reaches what is started, also where a shell has begun the tests in the background."""
+    """Properties draw with our seed. Signals reach what is started, also where the tests were begun in the background, or by ``nohup``."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if SEED and config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = str(SEED)
 

@@ -39,18 +39,25 @@ def names_of(path):
     }
 
 
+@functools.cache
 def names_in(node):
     """The names that a piece of code uses."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
+@functools.cache
 def fixtures_of(node):
     """The fixtures that a function asks for: by its arguments, and by name while it runs."""
     arguments = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
     return arguments | {
-        call.args[0].value for call in calls if ast.unparse(call.func) == "request.getfixturevalue"
+        call.args[0].value
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "getfixturevalue"
     }
+
+
+text_of = functools.cache(ast.unparse)
 
 
 def reached(path, name, following):
@@ -66,9 +73,9 @@ def reached(path, name, following):
 
 def about_files(path, node):
     """Whether a test, or its whole file, has the mark ``files``."""
-    marks = [ast.unparse(each) for each in node.decorator_list]
+    marks = [text_of(each) for each in node.decorator_list]
     whole = functions(path).get("pytestmark")
-    return "pytest.mark.files" in marks or (whole is not None and "mark.files" in ast.unparse(whole))
+    return "pytest.mark.files" in marks or (whole is not None and "mark.files" in text_of(whole))
 
 
 def not_on_servers():
@@ -82,7 +89,7 @@ def not_on_servers():
             fixtures = reached(path, name, fixtures_of)
             own = names_of(path)
             used = reached(path, name, lambda node, own=own: fixtures_of(node) | names_in(node) & own)
-            texts = [ast.unparse(functions(path)[each]) for each in used & functions(path).keys()]
+            texts = [text_of(functions(path)[each]) for each in used & functions(path).keys()]
             if not any(re.search(r"Store\(|Backend\(", text) for text in texts):
                 continue
             by_name = any("getfixturevalue('server" in text for text in texts)
@@ -92,6 +99,7 @@ def not_on_servers():
     return found, whole
 
 
+@functools.cache
 def expected():
     """What the page has to name: a file if none of its tests runs on a server, else the tests."""
     found, whole = not_on_servers()
