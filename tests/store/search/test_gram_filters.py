@@ -135,7 +135,9 @@ def test_chunks_that_cannot_match_are_not_decoded(tmp_path, monkeypatch, engine)
 
 def test_first_page_of_a_common_text_looks_at_what_it_shows(session, monkeypatch):
     """However many chunks follow: neither they nor their filters are read."""
-    text = b"".join(b"%d a word that is everywhere, request %d\n" % (number, number % 97) for number in range(60_000))
+    text = b"".join(
+        b"%d a word that is everywhere, request %d\n" % (number, number % 97) for number in range(60_000)
+    )
     artifact = session.artifact(put(session, monkeypatch, text, 256))
     decoded, looked_at, with_grams = counted(monkeypatch), [], RangeReader.with_grams
 
