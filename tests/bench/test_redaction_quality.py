@@ -94,14 +94,14 @@ def test_the_command_prints_tables(
         "texts without secrets, whole",
         *(
             f"{name}, half {half}, {sort}"
-            for name in ("unseen", "later", "foreign")
+            for name in ("unseen", "later", "foreign", "wider")
             for half in "ab"
             for sort in ("signed", "elsewhere", "all", "beside", "lookalike")
         ),
     ]
 
 
-@pytest.mark.parametrize("collection", ["unseen", "later", "foreign"])
+@pytest.mark.parametrize("collection", ["unseen", "later", "foreign", "wider"])
 def test_of_the_second_half_only_figures_are_told(collection: str) -> None:
     """What was missed of half ``b`` is not named, and each half has secrets of both sorts, lines and texts without any."""
     scores = dict(quality.halves(collection, [1, 2, 3]))
