@@ -3,10 +3,10 @@
 *Shown*: a pattern (``needed``) stands in a line of the preview, both cleaned. The *first cause* is shown if one of its
 patterns is; the share of *needed lines* counts the first cause and everything further alike, output by output.
 
-*Noise* is counted in lines that have text. Each line of the preview is looked for in the output, after the line before
-it; what stands nowhere is a notice and counts for nothing. The *head* is what follows from the first line of the output
-without a hole, the *tail* what leads to its last one; the first and last ``EDGE`` lines of the output belong to them even
-behind a hole, so that folding there is free. All other lines of the preview are its *middle*; of them noise is what is more
+*Noise* is counted in lines that have text. The *tail* of a preview is what leads to the last line of the output without a hole.
+Each line before that is looked for in the output, after the line before it; what stands nowhere is a notice and counts for nothing. The
+*head* is what follows from the first line of the output without a hole; the first and last ``EDGE`` lines of the output
+belong to both even behind a hole, so that folding there is free. All other lines of the preview are its *middle*; of them noise is what is more
 than ``NEAR`` lines away from any line with a needed pattern. Listings and data are left out of it: their middle is a sample.
 
 Outputs that a preview could hold whole say nothing and are left out of all rates.
@@ -109,14 +109,25 @@ def score(output: Output, preview: str) -> Score:
 
 def middle_of(lines: Sequence[str], seen: Sequence[str]) -> list[int]:
     """The numbers of the lines of an output that a preview shows between its head and its tail."""
-    shown = aligned(lines, seen)
+    before, kept = _without_tail(lines, seen)
+    shown = aligned(lines[:before], seen[:kept])
     head = 0
     while head < len(shown) and shown[head] == head:
         head += 1
-    tail = len(shown)
-    while tail > head and shown[tail - 1] == len(lines) - (len(shown) - tail) - 1:
-        tail -= 1
-    return [number for number in shown[head:tail] if EDGE <= number < len(lines) - EDGE]
+    return [number for number in shown[head:] if EDGE <= number < len(lines) - EDGE]
+
+
+def _without_tail(lines: Sequence[str], seen: Sequence[str]) -> tuple[int, int]:
+    """How many lines of the output, and of the preview, stand before its tail; notices may follow the tail."""
+    before, kept = len(lines), len(seen)
+    while before and kept:
+        forms = _forms(seen[kept - 1])
+        if lines[before - 1] in forms or lines[before - 1][:_ENOUGH] in forms:
+            before -= 1
+        elif before < len(lines):
+            break
+        kept -= 1
+    return before, kept if before < len(lines) else len(seen)
 
 
 def aligned(lines: Sequence[str], seen: Sequence[str]) -> list[int]:

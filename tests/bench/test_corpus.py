@@ -172,6 +172,15 @@ def test_folding_near_the_ends_makes_no_noise() -> None:
     assert score.middle == 0
 
 
+def test_what_leads_to_the_last_line_is_the_tail_wherever_else_it_stands() -> None:
+    """The same lines in the middle of the output are not taken for it, and notices may follow; without a tail all lines count."""
+    lines = [*numbered(200), *numbered(200)]
+    made = output("\n".join(lines), needed("nothing like this"))
+    shown = [*lines[:5], "[more]", *lines[-60:], "[exit code 1]"]
+    assert scoring.score(made, "\n".join(shown)).middle == 0
+    assert scoring.score(made, "\n".join([*shown[:-2], "[more]"])).middle == 59
+
+
 def test_a_repeated_line_is_found_where_its_neighbours_are() -> None:
     """Of several places the one counts from which most lines in a row are shown."""
     lines = ["start", *["same"] * 50, *numbered(40), "same", "cause", "effect", *numbered(30)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.text.runs import Run
 
 
-BEYOND = 20  # lines of the beginning, behind which nothing that follows lines left out is shown
+BEYOND = 20  # lines of an end, beyond which nothing is shown that lies behind lines left out
 
 
 @dataclasses.dataclass(slots=True)
@@ -113,6 +113,8 @@ def ending(
     groups = _groups(lines, request, exact=exact, novelty=novelty)
     for group in islice(groups, None if most is None else most - taken):
         first, last = group.first, group.last
+        if group.known and last.number <= overview.lines - BEYOND:
+            break
         if group.rest is not None:
             parts = [*_whole(first, request, exact=exact), group.rest, *group.known]
             if _fits(end, parts, group.chars, Position(first.start, first.number), room):
