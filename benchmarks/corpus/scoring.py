@@ -3,7 +3,7 @@
 *Shown*: a pattern (``needed``) stands in a line of the preview, both cleaned. The *first cause* is shown if one of its
 patterns is; the share of *needed lines* counts the first cause and everything further alike, output by output.
 
-*Noise* is counted in lines that have text. The *tail* of a preview is what leads to the last line of the output without a hole.
+*Noise* is counted in lines that have text; of those that write over each other, as progress does, the last one counts. The *tail* of a preview is what leads to the last line of the output without a hole.
 Each line before that is looked for in the output, after the line before it; what stands nowhere is a notice and counts for nothing. The
 *head* is what follows from the first line of the output without a hole; the first and last ``EDGE`` lines of the output
 belong to both even behind a hole, so that folding there is free. All other lines of the preview are its *middle*; of them noise is what is more
@@ -20,7 +20,7 @@ from collections import defaultdict
 from statistics import fmean, median
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.corpus.needed import decoded, lines_of
+from benchmarks.corpus.needed import clean, decoded, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"\d+[:|] ?")
 
 
 class Output(NamedTuple):
-    """An output and what is needed of it; ``lines`` are those with text, cleaned."""
+    """An output and what is needed of it; ``lines`` are those with text, cleaned, as a terminal leaves them."""
 
     case: Case
     data: bytes
@@ -83,15 +83,14 @@ class Total(NamedTuple):
 def output_of(case: Case, data: bytes, needed: Needed) -> Output:
     """An output, ready to be scored."""
     text = decoded(data)
-    return Output(case, data, text, [line for line in lines_of(text) if line], needed)
+    return Output(case, data, text, _left(text), needed)
 
 
 def score(output: Output, preview: str) -> Score:
     """What that preview shows."""
-    seen = [line for line in lines_of(preview) if line]
-    text = "\n".join(seen)
+    text = "\n".join(lines_of(preview))
     shown = [any(pattern in text for pattern in patterns) for patterns in output.needed.all]
-    middle = middle_of(output.lines, seen)
+    middle = middle_of(output.lines, _left(preview))
     wanted = {
         number
         for number, line in enumerate(output.lines)
@@ -105,6 +104,12 @@ def score(output: Output, preview: str) -> Score:
         noise=sum(number not in near for number in middle),
         length=len(preview),
     )
+
+
+def _left(text: str) -> list[str]:
+    """Lines with text, cleaned, without what a lone CR has let later text take the place of."""
+    lines = (clean(line.rstrip("\r").rpartition("\r")[2]) for line in text.split("\n"))
+    return [line for line in lines if line]
 
 
 def middle_of(lines: Sequence[str], seen: Sequence[str]) -> list[int]:

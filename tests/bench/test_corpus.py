@@ -181,6 +181,15 @@ def test_what_leads_to_the_last_line_is_the_tail_wherever_else_it_stands() -> No
     assert scoring.score(made, "\n".join([*shown[:-2], "[more]"])).middle == 59
 
 
+def test_progress_that_was_written_over_makes_no_hole() -> None:
+    """What a terminal does not show any more need not be shown, and is no line between others."""
+    lines = numbered(400)
+    bar = "\r".join(f"{percent} %" for percent in range(100)) + "\rdone\r"
+    made = output("\n".join([*lines[:360], bar, *lines[360:]]), needed("line 200 of"))
+    score = scoring.score(made, "\n".join([*lines[:3], "[more]", *lines[340:360], "done", *lines[360:]]))
+    assert score.middle == 0
+
+
 def test_a_repeated_line_is_found_where_its_neighbours_are() -> None:
     """Of several places the one counts from which most lines in a row are shown."""
     lines = ["start", *["same"] * 50, *numbered(40), "same", "cause", "effect", *numbered(30)]
