@@ -193,13 +193,13 @@ def test_the_beginning_ends_where_lines_are_left_out():
 
 
 def test_rare_lines_beside_failures():
-    """Beside what failed at most three rare lines are shown, each alone."""
+    """Beside what failed at most two rare lines are shown, each alone."""
     lines = [f"copied part{n} of the list" for n in range(900)]
     lines[450] = "src/gate.c:12:5: error: no member named mass"
     for number, word in zip((100, 250, 600, 700, 800), WORDS, strict=False):
         lines[number] = f"{word} stands alone"
     text = preview(lines, ended_well=False)
-    assert text.count("stands alone") == 3
+    assert text.count("stands alone") == 2
     assert "\n101: " + lines[100] + "\n[..." in text
 
 
@@ -217,4 +217,107 @@ def test_a_line_that_does_not_explain_itself():
     for line in ("something went wrong, 3 failed", "src/gate.c:12:5: error: no member named mass"):
         text = preview([*crew, line, *crew], ended_well=False)
         shown.append(sum(": " in each and each.endswith("lifted") for each in text.splitlines()))
-    assert shown == [13, 10]
+    assert shown == [10, 8]
+
+
+def passed(first, last):
+    return [f"    \u2713 rounds amounts of kind {n} ({n % 9} ms)" for n in range(first, last)]
+
+
+def test_a_block_unlike_the_rest_is_shown_whole():
+    """What stands below a failure and is no routine of the output: both halves of a difference, all frames of a report."""
+    block = [
+        "  \u25cf amounts \u203a rounds amounts of kind 500",
+        "",
+        "    expect(received).toEqual(expected)",
+        "",
+        "    - Expected  - 1",
+        "    + Received  + 1",
+        "",
+        "      Object {",
+        '        "code": "E_INVALID",',
+        '    -   "field": "amount",',
+        '    +   "field": "total",',
+        '        "retry": false,',
+        "      }",
+        "      at Object.<anonymous> (src/amounts.test.ts:43:13)",
+    ]
+    text = preview([*passed(0, 500), "FAIL src/amounts.test.ts", *block, *passed(501, 900)], ended_well=False)
+    for line in block:
+        assert line in text
+
+
+def test_a_report_that_the_end_begins_inside_of_has_no_hole():
+    """Frames that are alike are no routine of an output that has them only here."""
+    frames = [line for n in range(4) for line in ("  main.add()", f"      /srv/app/main.go:{n} +0x{n}4")]
+    report = ["WARNING: DATA RACE", "Read at 0x05de5c0 by goroutine 7:", *frames, "", "Previous write at 0x05de5c0 by goroutine 8:", *frames]  # fmt: skip
+    text = preview([*(f"request {n} served in {n * 7} ms" for n in range(900)), *report, "Found 1 data race(s)"], ended_well=False)  # fmt: skip
+    assert text.count("main.add()") == 8
+    assert text.count("[...") == 1
+
+
+def test_a_line_whose_number_alone_is_the_verdict():
+    """Line after line counts no failures, and one that is the same but for its numbers counts some."""
+    for none, some in (
+        ("suite {}: 40 passed, 0 failed", "suite {}: 39 passed, 1 failed"),
+        ("checked table_{}: rows=44176 errors=0", "checked table_{}: rows=4417 errors=14"),
+        ("job {} finished with exit code 0", "job {} finished with exit code 3"),
+        ("[INFO] Tests run: 15, Failures: 0, Errors: 0 - in T{}", "[INFO] Tests run: 15, Failures: 1, Errors: 0 - in T{}"),
+        ("{} examples, 0 failures", "{} examples, 2 failures"),
+    ):  # fmt: skip
+        lines = [none.format(n) for n in range(900)]
+        lines[611] = some.format(611)
+        assert f"612: {lines[611]}\n" in preview(lines, ended_well=False)
+        assert "612: " not in preview([none.format(n) for n in range(900)], ended_well=False)
+
+
+def test_a_log_that_was_printed_ends_well_whatever_it_tells():
+    """One answer with status 500 among others, and forty of them, stand out though the command that printed them did not fail."""
+    lines = [f'10.0.{n % 9}.7 - - "GET /items/{n} HTTP/1.1" 200 {n * 7}' for n in range(3000)]
+    for bad in (range(1888, 1889), range(1800, 1840)):
+        text = preview([line.replace('" 200', '" 503') if n in bad else line for n, line in enumerate(lines)], ended_well=True)  # fmt: skip
+        assert f'{bad[0] + 1}: 10.0.{bad[0] % 9}.7 - - "GET /items/{bad[0]} HTTP/1.1" 503' in text
+    losses = [f"step {n} | loss {2 + n % 7 / 10:.2f} | {n} tok/s" for n in range(1800)]
+    text = preview(
+        [*losses, *(f"step {n} | loss nan | {n} tok/s" for n in range(1800, 2500))], ended_well=True
+    )
+    assert "1801: step 1800 | loss nan" in text
+
+
+def test_what_an_indented_line_stands_below_is_shown():
+    """The file that a finding is about, some lines above it."""
+    lines = []
+    for n in range(120):
+        lines += [
+            f"/app/src/part{n}.tsx",
+            *(f"   {k}:8  warning  unexpected any  no-explicit-any" for k in range(5)),
+        ]
+    at = lines.index("/app/src/part71.tsx")
+    lines.insert(at + 6, "   88:5  error  hook is called conditionally  rules-of-hooks")
+    assert f"{at + 1}: /app/src/part71.tsx\n" in preview(lines, ended_well=False)
+
+
+def test_the_first_frames_of_a_deep_stack_are_shown():
+    """Two of them, though thousands alike follow."""
+    frames = [
+        line
+        for n in range(900)
+        for line in ("\tat com.x.Tree.walk(Tree.java:31)", "\tat com.x.Tree.visit(Tree.java:18)")
+    ]
+    items = [f"INFO item {n}" for n in range(800)]
+    text = preview(
+        [*items, 'Exception in thread "w" java.lang.StackOverflowError', *frames, *items], ended_well=False
+    )
+    assert (
+        "StackOverflowError\n802: \tat com.x.Tree.walk(Tree.java:31)\n803: \tat com.x.Tree.visit(Tree.java:18)\n"
+        in text
+    )
+
+
+def test_an_end_that_reports_nothing_is_short_beside_failures():
+    """Twenty lines of it, where what failed is shown above."""
+    prose = [f"the {one} met the {other} at noon" for one in WORDS for other in WORDS]
+    text = preview(
+        [*copied(names(400)), "ERROR: nothing to pack", *copied(names(400)), *prose], ended_well=False
+    )
+    assert text.count("at noon") == 20

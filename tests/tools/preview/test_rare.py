@@ -149,11 +149,13 @@ def test_a_strong_line_behind_a_flood_is_scored():
 
 
 def test_another_kind_of_lines():
-    """Where nothing else stands out, the first line is shown from which on lines are of another kind."""
+    """Where nothing else stands out, the first line is shown from which on lines are of another kind; of a run that ended well, of one kind alone."""
     rows = [f"step {number} loss 0.{number}" for number in range(300)]
     rows += [f"step {number} loss nan" for number in range(300, 600)]
     data = "".join(f"{row}\n" for row in rows).encode()
     assert "301: step 300 loss nan\n" in preview(data)
+    assert [each.line.number for each in scanned(data).observer.best(ended_well=True)] == [301]
+    data += "".join(f"linked part {number}\n" for number in range(300)).encode()
     assert scanned(data).observer.best(ended_well=True) == []
 
 

@@ -89,8 +89,15 @@ _HARMLESS = (
 )
 
 _HOW_MANY = (
-    r"\b[1-9]\d*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|failing|broken)\b|"
+    r"(?:^|[^\w#])[1-9]\d*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|failing|broken)\b|"
     r"\b(?:errors?|failures?|failed)\s*[:=]\s*[1-9]"
+)
+
+# The same words with a number, as they stand in line after line: of none, and of some.
+_NONE = r"\b0\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|failing|broken)\b|\b(?:errors?|failures?|failed|(?:code|status))\s*[:= ]\s*0\b"
+_SOME = (
+    r"(?:^|[^\w#])[1-9]\d*\s+(?:\w+\s+){0,2}?(?:errors?|failures?|failed|failing|broken)(?:[^\w:=]|$)|"
+    r"\b(?:errors?|failures?|failed)\s*[:=]\s*[1-9]|\bexit(?:ed|ing)?\s(?:with\s)?(?:code|status):?\s?[1-9]"
 )
 
 _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
@@ -137,7 +144,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             r"(?:^|[^\w/\\-])[A-Za-z_$][\w.$]*(?:Error|Exception|Fault|Panic)(?::|\)?\s*$|\s*\(|\s+[-\x{2013}]\s)",
         ),
     ),
-    (9, False, (_HOW_MANY,)),
+    (9, False, (_HOW_MANY, r"\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b|\bdeadlock:|\bdeadlock detected\b")),
     (
         7,
         False,
@@ -151,7 +158,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
                 rf"{_END}"
             ),
             r"\btime-?out\b.{0,40}\bexceeded\b",
-            r"\bExited \([1-9]\d*\)|\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b",
+            r"\bExited \([1-9]\d*\)",
             r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
             r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
             (
@@ -304,6 +311,26 @@ def _options(*, case: bool = True) -> Any:
     options.case_sensitive = case
     options.log_errors = False
     return options
+
+
+@functools.cache
+def counts_none() -> Any:
+    """Finds a line that counts failures, none of them: one that differs in its number alone may be the verdict."""
+    return _of_bytes(_NONE)
+
+
+@functools.cache
+def counts_some() -> Any:
+    """Finds places where failures are counted, and there are some."""
+    return _of_bytes(_SOME)
+
+
+def _of_bytes(pattern: str) -> Any:
+    import re2  # noqa: PLC0415  # likewise
+
+    options = _options(case=False)
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(pattern.encode(), options)
 
 
 @functools.cache

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.line_kinds import number_of
 from spillstore_tools.preview.strategies.actionable import STRONG
 from spillstore_tools.preview.strategies.novelty import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from spillstore_tools.preview.text.lines import Line
 
@@ -19,10 +19,19 @@ _FIRST, _LAST = 6, 3  # what the first and the last strong line have more
 _TOLD, _TOLD_SHARE = (
     24,
     0.25,
-)  # lines of a kind with telling words, from which on they flood, and which share of them
+)  # lines of a kind with telling words, from which on they flood, or that share of them
+_TOLD_LEAST = 0.05  # the share that they have at least, unless so many differ in more than digits
 _LOOKED_AT = 200  # characters of a neighbour
-_REACH = 6  # lines unlike all others that a candidate's neighbours go on with, at most
+_ABOVE, _BELOW = 8, 16  # lines of a block that a candidate stands in, at most
 _DROWNED = 0.6  # of the score of a line that stands in a flood of its like
+
+
+class Near(NamedTuple):
+    """How many neighbours may be shown before and behind a line, and whether its block goes on beyond them."""
+
+    before: int
+    after: int
+    block: bool = True
 
 
 @dataclasses.dataclass(slots=True)
@@ -42,7 +51,7 @@ class Candidate:
         rare: whether it is shown for that alone that lines like it are rare.
         kinds: the numbers of the kinds of the lines around it, -1 where one was not counted.
         common: the numbers of those among them that are of kinds which flood the output.
-        unlike: the numbers of those that are of kinds which stand hardly anywhere.
+        block: the numbers of those that are of kinds which are no routine of the output.
     """
 
     line: Line
@@ -57,39 +66,59 @@ class Candidate:
     rare: bool = False
     kinds: tuple[int, ...] = ()
     common: frozenset[int] = frozenset()
-    unlike: frozenset[int] = frozenset()
+    block: frozenset[int] = frozenset()
 
-    def near(self, before: int, after: int) -> list[Line]:
-        """The line and neighbours in a distance, and those farther away that go on with lines unlike all others."""
-        if before and after:
-            low, high = self.line.number - before, self.line.number + after
-            while low - 1 in self.unlike and low > self.line.number - _REACH:
-                low -= 1
-            while high + 1 in self.unlike and high < self.line.number + _REACH:
-                high += 1
-        else:
-            low = high = self.line.number
+    @property
+    def heading(self) -> Line | None:
+        """The last neighbour before an indented line that is indented less, such as the file that a message is about."""
+        depth = _depth(self.line)
+        above = (line for line in reversed(self.around) if line.number < self.line.number)
+        return next((line for line in above if not line.text.isspace() and _depth(line) < depth), None)
+
+    def near(self, most: Near) -> list[Line]:
+        """The line and its neighbours in a distance, and those of its block farther away."""
+        low = self._reached(-1, most.before, _ABOVE if most.block else 0)
+        high = self._reached(1, most.after, _BELOW if most.block else 0)
         return [line for line in self.around if low <= line.number <= high]
+
+    def _reached(self, step: int, most: int, far: int) -> int:
+        number = self.line.number
+        for count in range(1, max(most, far) + 1):
+            if count > most and number + step not in self.block:
+                break
+            number += step
+        return number
+
+
+def _depth(line: Line) -> int:
+    """How far a line is indented."""
+    return len(line.text) - len(line.text.lstrip())
 
 
 def drowned(
-    candidates: Sequence[Candidate], floods: Mapping[int, int], seldom: Container[int]
+    candidates: Sequence[Candidate], floods: Mapping[int, int], is_routine: Callable[[int], bool]
 ) -> list[Candidate]:
-    """The candidates, of whose score less is left where lines like it flood the output; each knows which neighbours do."""
+    """The candidates, of whose score less is left where lines like it flood the output; each knows which neighbours do, and its block."""
     told: Counter[int] = Counter()
+    differ: Counter[int] = Counter()
     for each in candidates:
         told[each.like] += 1 + each.more
-    flooded = {kind for kind, count in floods.items() if told[kind] >= min(_TOLD, count * _TOLD_SHARE)}
+        differ[each.like] += 1
+    flooded = {
+        kind
+        for kind, count in floods.items()
+        if differ[kind] >= _TOLD or told[kind] >= max(min(_TOLD, count * _TOLD_SHARE), count * _TOLD_LEAST)
+    }
     return [
         dataclasses.replace(
             each,
             score=each.score * (_DROWNED if each.like in flooded else 1),
             flood=each.like in flooded,
             common=_common(each, floods),
-            unlike=frozenset(
+            block=frozenset(
                 line.number
                 for line, kind in zip(each.around, each.kinds, strict=False)
-                if number_of(kind) in seldom
+                if not is_routine(number_of(kind))
             ),
         )
         for each in candidates

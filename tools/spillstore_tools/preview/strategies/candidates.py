@@ -11,23 +11,23 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore.line_kinds import number_of
-from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
+from spillstore_tools.preview.strategies.actionable import STRONG, Hints, counts_none, counts_some, score
 from spillstore_tools.preview.strategies.candidate import Candidate, drowned
 from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines, breaks_pattern
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from spillstore_tools.preview.scan.block import Block
-    from spillstore_tools.preview.strategies.rare import Spot
+    from spillstore_tools.preview.strategies.rare import Kinds, Spot
 
 _DIGITS = b"0123456789"
 _HEXADECIMAL = b"0123456789abcdef"  # request ids and the like, once there are many kinds of lines
 _FINE_KINDS = 1024
 _SCORED_CHARS = 400  # characters of a line that are looked at
-_BEFORE, _AFTER = 8, 10  # neighbours that are kept
+_BEFORE, _AFTER = 8, 24  # neighbours that are kept
 _CONTEXT_BYTES = 600  # of a neighbour that is kept
 _CANDIDATES = 400
 _CANDIDATE_BYTES = 8 * 1024 * 1024  # of their own lines, which may be long
@@ -45,6 +45,8 @@ _BESIDE_STRONG = 4  # runs of rare lines beside strong ones, if they break no pa
 _SURE = 9  # the score of what cannot be a word in passing
 _NEW_KIND = 3  # the score of a line from which on lines are of another kind, where nothing else stands out
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
+_COUNTED = 16  # lines of a block that count failures, and are looked at for that alone
+_SOME = b"\0some"  # what their keys end in
 _SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
@@ -68,6 +70,7 @@ class CandidateFinder:
         self._rare = RareLines()
         self._scored: dict[int, int] = {}  # lines of each kind
         self._left = 0  # lines of the block that may still be scored
+        self._counts = False  # whether there was a line that counts failures, none of them
         self._seen = (0, 0)  # from where to where bytes were searched ahead
         self._ahead: deque[tuple[int, int, int]] = (
             deque()
@@ -119,6 +122,24 @@ class CandidateFinder:
             if self._hints.found(raw, start, end):
                 hits += 1
                 self._meet(block, key, start, end, block.first_line + before)
+        if self._counts:
+            self._score_counts(block)
+
+    def _score_counts(self, block: Block) -> None:
+        """Score lines that count some failures where others like them have counted none; digits apart they are the same."""
+        raw, at, number = block.raw, 0, block.first_line
+        for _ in range(_COUNTED):
+            found = counts_some().search(raw, at)
+            if found is None:
+                return
+            start = raw.rfind(self._terminator, 0, found.start()) + 1
+            end = raw.find(self._terminator, found.start()) + 1 or len(raw)
+            number += raw.count(self._terminator, at, start)
+            key = self._key(raw[start:end])
+            if self._templates.get(key, self) is None:
+                self._meet(block, key + _SOME, start, end, number)
+            number += 1
+            at = end
 
     def _key(self, line: bytes) -> bytes:
         """What lines of a kind share."""
@@ -158,6 +179,8 @@ class CandidateFinder:
                 kinds=tuple(self._rare.kind(each.number) for each in around),
             )
             self._keep(candidate)
+        elif not self._counts and counts_none().search(block.raw, start, scored):
+            self._counts = True
         self._remember(key, candidate)
 
     def _remember(self, key: bytes, candidate: Candidate | None) -> None:
@@ -180,10 +203,11 @@ class CandidateFinder:
         """The candidates, of which those are less that stand in floods; and, where kinds of lines tell something, the rare lines.
 
         Args:
-            ended_well: whether the command ended with exit code 0: then only what is strong, and what is very rare.
+            ended_well: whether the command ended with exit code 0: then only what is strong, and what is very rare. A log that is
+                printed ends so, too, whatever it tells.
         """
         kinds = self._rare.found()
-        best = {each.line.number: each for each in drowned(self.candidates, kinds.floods, kinds.seldom)}
+        best = {each.line.number: each for each in drowned(self.candidates, kinds.floods, kinds.is_routine)}
         strong = any(each.score >= STRONG for each in best.values())
         runs = kinds.runs if best or kinds.runs else kinds.named
         points = _points_of_rare(len(runs), least=bool(ended_well), strong=strong)
@@ -199,23 +223,30 @@ class CandidateFinder:
                         each, score=max(each.score, points) + _ALSO_RARE
                     )
             if run in telling and not any(each.score >= STRONG for each in known):
-                best.setdefault(run[0].number, self._of(run, points, kinds.floods))
+                best.setdefault(run[0].number, self._of(run, points, kinds))
             rare.update(spot.number for spot in run)
-        if not best and not ended_well:
-            best = {spot.number: self._of([spot], _NEW_KIND, kinds.floods) for spot in kinds.firsts}
         if ended_well:
             best = {number: each for number, each in best.items() if each.score >= _SURE or number in rare}
+        if not best and (not ended_well or len(kinds.firsts) == 1):
+            best = {spot.number: self._of([spot], _NEW_KIND, kinds) for spot in kinds.firsts}
         return [best[number] for number in sorted(best)]
 
-    def _of(self, run: list[Spot], points: float, floods: Mapping[int, int]) -> Candidate:
-        """The first of some rare lines, and around it the others and one more on either side."""
+    def _of(self, run: list[Spot], points: float, kinds: Kinds) -> Candidate:
+        """The first of some rare lines, and around it the others and one more on either side, or the block that they stand in."""
         spot = run[0]
         around = _neighbours(spot.text, spot.at, spot.start, spot.end, spot.number, self._terminator)
         line = next(line for line in around if line.number == spot.number)
-        near = [line for line in around if spot.number - 1 <= line.number <= run[-1].number + 1]
+        known = dict(zip(range(spot.number - len(spot.above), spot.number), spot.above, strict=True))
+        known |= dict(enumerate((spot.kind, *spot.below), spot.number))
+        block = kinds.told_apart and frozenset(
+            number for number, kind in known.items() if not kinds.is_routine(number_of(kind))
+        )
+        near = around
+        if not block:
+            near = [line for line in around if spot.number - 1 <= line.number <= run[-1].number + 1]
         beside = {spot.number - 1: spot.above[-1:], run[-1].number + 1: run[-1].below[:1]}
         common = {
-            number for number, kinds in beside.items() if any(number_of(kind) in floods for kind in kinds)
+            number for number, of in beside.items() if any(number_of(kind) in kinds.floods for kind in of)
         }
         return Candidate(
             line,
@@ -226,6 +257,7 @@ class CandidateFinder:
             like=spot.kind,
             rare=True,
             common=frozenset(common),
+            block=block,
         )
 
     def _keep(self, candidate: Candidate) -> None:

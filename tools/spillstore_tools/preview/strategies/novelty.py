@@ -40,6 +40,7 @@ class Novelty:
         flooding: kinds that are known from the first line on.
         common: numbers of lines that are known from the beginning.
         above: lines that are read beyond one that reports a failure; None for no such limit.
+        quiet: lines that are read where none does; likewise.
 
     Example:
         >>> from spillstore_tools.preview.text.lines import Line
@@ -54,11 +55,13 @@ class Novelty:
         flooding: Container[str] = (),
         common: Container[int] = (),
         above: int | None = None,
+        quiet: int | None = None,
     ) -> None:
         self._telling = telling
         self._flooding = flooding
         self._common = common
-        self._above = above
+        self._above, self._quiet = above, quiet
+        self._read = 0
         self._since: int | None = None  # lines since one that reports a failure
         self._seen: Counter[str] = Counter()
         self._before = ""  # the kind of the last line with text
@@ -70,6 +73,7 @@ class Novelty:
 
     def known(self, line: Line) -> bool:
         """Whether lines like this one have been met often enough; counts it."""
+        self._read += 1
         text = line.text[:_LOOKED_AT].rstrip("\n")
         kind = kind_of(text)
         if kind == _BARE and self._before not in (_BARE, _ALONE):
@@ -83,8 +87,9 @@ class Novelty:
 
     @property
     def told_all(self) -> bool:
-        """Whether a failure was met, and as many lines as are read beyond it."""
-        return self._above is not None and self._since is not None and self._since > self._above
+        """Whether as many lines were read as are beyond a failure, or where there is none."""
+        read, most = (self._read, self._quiet) if self._since is None else (self._since, self._above)
+        return most is not None and read > most
 
     def told(self, lines: list[Line], least: int = 0) -> list[Line]:
         """The lines up to the last one that tells something; a blank one tells nothing.

@@ -28,6 +28,7 @@ _MOST_RARE = 0.06  # the share of lines that are of rare ones
 _BESIDE = 8  # lines before and behind that tell whether a rare line breaks a pattern
 _KEPT = 512  # rare lines
 _FLOOD, _FLOOD_SHARE = 12, 0.02  # a flood has so many lines, and this share of all
+_MOSTLY = 0.7  # of all lines: if so many are in floods, all others are told apart
 _BEFORE, _AFTER = 400, 1200  # bytes around a line that are kept, for its neighbours
 _LINE = 2048  # bytes of a line that is kept at all
 _WHOLE = 16  # blocks, behind which only some are counted: where the kinds are known, that would cost more than it tells
@@ -74,14 +75,18 @@ class Kinds:
             those that stand alone among such lines.
         firsts: the first lines of frequent kinds that begin late.
         named: rare lines that differ from a line beside them, or from many other rare ones, in the names of files and in numbers alone.
-        seldom: kinds of which there are hardly any lines.
+        told_apart: the kinds that are no floods, where most lines are in floods.
     """
 
     floods: dict[int, int] = dataclasses.field(default_factory=dict)
     runs: list[list[Spot]] = dataclasses.field(default_factory=list)
     firsts: list[Spot] = dataclasses.field(default_factory=list)
     named: list[list[Spot]] = dataclasses.field(default_factory=list)
-    seldom: frozenset[int] = frozenset()
+    told_apart: frozenset[int] = frozenset()
+
+    def is_routine(self, kind: int) -> bool:
+        """Whether a line of that kind tells nothing by being there; also of lines whose kinds were not counted."""
+        return kind not in self.told_apart
 
 
 class CharsBefore:
@@ -233,8 +238,8 @@ class RareLines:
             spot for spot in _first_ones(self._firsts, self._spots, counts) if spot.number > lines * _LATE
         ]
         telling, named = _apart(runs)
-        rare = frozenset(kind for kind, count in enumerate(counts) if count <= _SELDOM)
-        return Kinds(floods, telling, firsts, named, rare)
+        apart = {*range(len(counts))} - floods.keys() if sum(floods.values()) >= _MOSTLY * lines else ()
+        return Kinds(floods, telling, firsts, named, frozenset(apart))
 
 
 def _first_ones(firsts: Sequence[Spot], spots: Iterable[Spot], counts: Sequence[int]) -> list[Spot]:

@@ -14,7 +14,7 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
 from spillstore_tools.preview.strategies.actionable import STRONG, score
-from spillstore_tools.preview.strategies.candidate import Candidate, ranked
+from spillstore_tools.preview.strategies.candidate import Near, ranked
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
 from spillstore_tools.preview.strategies.novelty import Novelty
@@ -23,23 +23,24 @@ from spillstore_tools.preview.text.runs import runs
 if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Gap, Part
     from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.strategies.candidate import Candidate
     from spillstore_tools.preview.strategies.ends import End
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.text.lines import Line
 
-_WIDEST, _WIDE, _NARROW, _BESIDE, _ALONE = (
-    (7, 6),
-    (5, 5),
-    (3, 4),
-    (2, 2),
-    (0, 0),
-)  # neighbours that are shown at most
+_WIDEST, _WIDE, _NARROW, _BESIDE = Near(4, 6), Near(3, 5), Near(3, 4), Near(2, 2)
+_BLOCK, _ALONE = Near(0, 0), Near(0, 0, block=False)
+_NEXT = 12  # lines from a strong one to a block that goes on with it
+_SMALL = 3  # lines of a block that is shown beside strong lines wherever it stands
 _CLEAR = 12  # the score of a line that says itself what is wrong
 _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
 _ABOVE = 20  # lines of the end above the first of those in it that report a failure
-_OFTEN = 5  # lines like one that is shown, behind which its neighbours tell less
-_FEW = 3  # lines that are not strong, beside strong ones
+_QUIET = 20  # lines of an end that reports none, beside others that do
+_OFTEN = (
+    5  # lines like one that is shown, behind which its neighbours tell nothing, but those of the first one
+)
+_FEW = 2  # lines that are not strong, beside strong ones
 _FEW_STRONG = 2  # excerpts of a run that went well
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
 _ENOUGH = 3000  # code points, behind which only strong lines are shown
@@ -75,19 +76,24 @@ class Layout:
         self._notes: dict[int, _Note] = {}
         self._rests: dict[int, Gap] = {}  # of the lines behind an excerpt that show the same
         self._clips: dict[int, list[Part]] = {}
+        self._strong_lines: list[int] = []  # their numbers
         self._telling: set[int] = set()  # numbers of the candidates' lines
+        self._whole: set[int] = set()  # these, and the blocks of strong ones: no end leaves them out
         self._flooding: set[str] = set()  # kinds of lines that the ends have shown enough of
         self._strong = self._stands_out = self._went_well = False
 
     def fill(self, candidates: list[Candidate]) -> list[Part]:
         """The parts: both ends, and the excerpts between them that matter and that there is room for."""
-        self._strong = any(candidate.score >= STRONG for candidate in candidates)
+        self._strong_lines = [each.line.number for each in candidates if each.score >= STRONG]
+        self._strong = bool(self._strong_lines)
         self._stands_out = self._strong or any(candidate.rare for candidate in candidates)
         self._telling = {
             each.line.number
             for each in candidates
             if not each.flood and (each.score >= STRONG or not self._strong)
         }
+        strong = (each for each in candidates if each.line.number in self._telling and each.score >= STRONG)
+        self._whole = self._telling.union(*({line.number for line in each.near(_BLOCK)} for each in strong))
         head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
         enough = self._enough(tail)
         used = head.length + tail.length
@@ -106,8 +112,8 @@ class Layout:
             note = self._note(candidate)
             if used + self._cost([candidate.line]) + len(note) > self._room:
                 continue
-            for before, after in self._near(candidate, rank, plenty=used > enough):
-                near = self._context(candidate, before, after, _LEAST if rank < _FIRST else 0)
+            for most in self._near(candidate, rank, plenty=used > enough):
+                near = self._context(candidate, most, _LEAST if rank < _FIRST else 0)
                 wanted = [line for line in near if self._between(line, head, tail)]
                 cost = self._cost(wanted) + len(note)
                 if used + cost <= self._room:
@@ -121,18 +127,32 @@ class Layout:
         used -= self._close_small_gaps(candidates) + self._collapse()
         return self._join(*self._lengthened(head, tail, min(self._room, enough) - used))
 
-    def _near(self, candidate: Candidate, rank: int, *, plenty: bool) -> list[tuple[int, int]]:
+    def _near(self, candidate: Candidate, rank: int, *, plenty: bool) -> list[Near]:
         """How many neighbours a candidate may have, from the most to none: fewer where others tell more."""
+        if candidate.more >= _OFTEN:
+            return [_BESIDE, _ALONE] if rank == 0 else [_ALONE]
         if (candidate.rare and self._strong) or (
             candidate.score < STRONG and self._stands_out and not candidate.rare
         ):
-            return [_ALONE]
-        if plenty or self._went_well:
-            return [_BESIDE, _ALONE]
-        if rank >= _FIRST or candidate.more >= _OFTEN or candidate.rare:
-            return [_NARROW, _BESIDE, _ALONE]
-        unclear = rank == 0 and candidate.score < _CLEAR
-        return [*([_WIDEST] if unclear else []), _WIDE, _NARROW, _BESIDE, _ALONE]
+            most = [_BLOCK]
+        elif plenty or self._went_well:
+            most = [_BESIDE]
+        elif rank >= _FIRST or candidate.rare:
+            most = [_NARROW, _BESIDE]
+        else:
+            most = [_WIDE, _NARROW, _BESIDE]
+            if rank == 0 and candidate.score < _CLEAR:
+                most.insert(0, _WIDEST)
+        if candidate.score < STRONG and not self._belongs(candidate):
+            most = [each._replace(block=False) for each in most]
+        return [*most, _ALONE]
+
+    def _belongs(self, candidate: Candidate) -> bool:
+        """Whether a block is that of a strong line a little above, or so small that it tells what its first line does."""
+        number = candidate.line.number
+        if any(each < number <= each + _NEXT for each in self._strong_lines):
+            return True
+        return not {number + _SMALL, number - 1} & candidate.block
 
     def _enough(self, tail: End) -> int:
         """Code points behind which only what matters most is shown: few where all went well, all there are where nothing stands out."""
@@ -148,16 +168,17 @@ class Layout:
             return _BRIEF
         return _ENOUGH if self._strong else self._room
 
-    def _context(self, candidate: Candidate, before: int, after: int, least: int) -> list[Line]:
+    def _context(self, candidate: Candidate, most: Near, least: int) -> list[Line]:
         """A candidate and its neighbours up to the last on each side that tells something new, ``least`` whatever they tell."""
-        near, number = candidate.near(before, after), candidate.line.number
+        near, number = candidate.near(most), candidate.line.number
         above = [line for line in reversed(near) if line.number < number]
         below = [line for line in near if line.number > number]
         least = 0 if candidate.rare else least
         common = candidate.common - self._telling
         above = Novelty(self._telling, self._flooding, common).told(above, least)
-        below = Novelty(self._telling, self._flooding, common).told(below)
-        return [*reversed(above), candidate.line, *below]
+        below = Novelty(self._telling, self._flooding, common).told(below, least)
+        heading = candidate.heading if most.before and not above else None
+        return [*([heading] if heading else reversed(above)), candidate.line, *below]
 
     def _between(self, line: Line, head: End, tail: End) -> bool:
         return line.start >= head.position.byte and line.end <= tail.position.byte
@@ -229,12 +250,15 @@ class Layout:
         return sum(map(self._line_cost, new.values())) + self._marker * (len(new) - borders)
 
     def _ends(self, head_share: float, tail_share: float) -> tuple[End, End]:
-        room, start = self._room, Novelty(self._telling)
+        room, start = self._room, Novelty(self._whole)
         head = beginning(self._overview, int(room * head_share), self._request, novelty=start)
-        end = Novelty(self._telling, above=_ABOVE)
+        end = self._end()
         tail = ending(self._overview, int(room * tail_share), self._request, head.position, novelty=end)
         self._flooding = start.flooding | end.flooding
         return head, tail
+
+    def _end(self) -> Novelty:
+        return Novelty(self._whole, above=_ABOVE, quiet=_QUIET if self._strong or self._went_well else None)
 
     def _lengthened(self, head: End, tail: End, left: int) -> tuple[End, End]:
         """Both ends with what is left over, but no further than the nearest excerpt, nor beyond what tells something new."""
@@ -245,15 +269,13 @@ class Layout:
         low = self._excerpts[first].start if first else tail.position.byte
         high = self._behind(last).byte if last else head.position.byte
         room = tail.length + int(left * (0.65 if first else 0.6))
-        longer = ending(
-            overview, room, request, Position(high, 0), novelty=Novelty(self._telling, above=_ABOVE)
-        )
+        longer = ending(overview, room, request, Position(high, 0), novelty=self._end())
         if longer.length >= tail.length:
             left -= longer.length - tail.length
             tail = longer
         stop = min(low, tail.position.byte)
         room = head.length + left
-        longer = beginning(overview, room, request, stop=stop, novelty=Novelty(self._telling))
+        longer = beginning(overview, room, request, stop=stop, novelty=Novelty(self._whole))
         return (longer if longer.length >= head.length else head), tail
 
     def _behind(self, number: int) -> Position:
