@@ -41,7 +41,7 @@ _FEW_RARE = (
     (8, 24),
     (24, 64),
 )  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
-_BESIDE_STRONG = 4  # runs of rare lines beside strong ones, if they break no pattern
+_BESIDE_STRONG = 2  # runs of rare lines beside strong ones, if they break no pattern
 _SURE = 9  # the score of what cannot be a word in passing
 _NEW_KIND = 3  # the score of a line from which on lines are of another kind, where nothing else stands out
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare

@@ -1,4 +1,4 @@
-"""Which lines tell something new: a kind of line that was shown three times tells nothing more.
+"""Which lines tell something new: a kind of line that was shown twice tells nothing more.
 
 A kind is what is left of a line without its names and numbers: ``tests/test_a.py::test_b PASSED [ 3%]`` is ``PASSED``, and of
 ``gcc -c part12.c`` there is one kind for all files. Words stay, so prose is new line for line, and so is a line of a table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MANY = 16  # lines that tell nothing new, behind which nobody looks further
 FEW = 3  # such lines from which on they are left out
-_SHOWN = 3  # lines of a kind
+_SHOWN = 2  # lines of a kind
 _BARE = "·"  # a line that is one name, such as that of a test that failed, or one number
 _ALONE = "·."  # the first of such lines, or one among others
 _BARE_SHOWN = 12
@@ -91,19 +91,20 @@ class Novelty:
         read, most = (self._read, self._quiet) if self._since is None else (self._since, self._above)
         return most is not None and read > most
 
-    def told(self, lines: list[Line], least: int = 0) -> list[Line]:
+    def told(self, lines: list[Line], least: int = 0, *, names: bool = False) -> list[Line]:
         """The lines up to the last one that tells something; a blank one tells nothing.
 
         Args:
             lines: one behind the other.
-            least: lines that tell something for standing where they do, but for those whose kind is one of ``flooding``, names apart.
+            least: lines that tell something for standing where they do, but for those whose kind is one of ``flooding``.
+            names: whether lines that are one name do so, too, if they flood: above a line they may be what it is about.
         """
         count = 0
         for at, line in enumerate(lines, 1):
             known = self.known(line)
             if known and at <= least:
                 kind = kind_of(line.text[:_LOOKED_AT].rstrip("\n"))
-                known = kind != _BARE and kind in self._flooding
+                known = kind in self._flooding and not (names and kind == _BARE)
             if not known and not line.text.isspace():
                 count = at
         return lines[:count]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _WIDEST, _WIDE, _NARROW, _BESIDE = Near(4, 6), Near(3, 5), Near(3, 4), Near(2, 2)
 _BLOCK, _ALONE = Near(0, 0), Near(0, 0, block=False)
 _NEXT = 12  # lines from a strong one to a block that goes on with it
-_SMALL = 3  # lines of a block that is shown beside strong lines wherever it stands
+_SMALL = 2  # lines of a block that is shown beside strong lines wherever it stands
 _CLEAR = 12  # the score of a line that says itself what is wrong
 _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
@@ -175,7 +175,7 @@ class Layout:
         below = [line for line in near if line.number > number]
         least = 0 if candidate.rare else least
         common = candidate.common - self._telling
-        above = Novelty(self._telling, self._flooding, common).told(above, least)
+        above = Novelty(self._telling, self._flooding, common).told(above, least, names=True)
         below = Novelty(self._telling, self._flooding, common).told(below, least)
         heading = candidate.heading if most.before and not above else None
         return [*([heading] if heading else reversed(above)), candidate.line, *below]
