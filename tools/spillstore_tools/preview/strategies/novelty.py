@@ -46,7 +46,7 @@ class Novelty:
         >>> from spillstore_tools.preview.text.lines import Line
         >>> novelty = Novelty()
         >>> [novelty.known(Line(n, 0, b"gcc -c part%d.c" % n)) for n in (1, 2, 3, 4)]
-        [False, False, False, True]
+        [False, False, True, True]
     """
 
     def __init__(
