@@ -321,3 +321,15 @@ def test_an_end_that_reports_nothing_is_short_beside_failures():
         [*copied(names(400)), "ERROR: nothing to pack", *copied(names(400)), *prose], ended_well=False
     )
     assert text.count("at noon") == 20
+
+
+def test_a_flood_of_failures_at_the_end_is_cut():
+    """Two dozen of one kind are enough; before them the first cause is shown."""
+    lines = [
+        *(f"[{n}] migrated table t{n}" for n in range(300)),
+        "[300] lock wait timeout exceeded on table t300",
+    ]
+    lines += [f"[{n}] ERROR could not migrate t{n}: connection is closed" for n in range(301, 900)]
+    text = preview(lines, ended_well=False)
+    assert "301: [300] lock wait timeout exceeded" in text
+    assert 10 < text.count("connection is closed") < 30

@@ -25,6 +25,7 @@ _SHOWN = 2  # lines of a kind
 _BARE = "·"  # a line that is one name, such as that of a test that failed, or one number
 _ALONE = "·."  # the first of such lines, or one among others
 _BARE_SHOWN = 12
+_STRONG_SHOWN = 24  # lines of a kind that report a failure
 _LOOKED_AT = 200  # characters of a line
 # Names, numbers, paths, and signs that are drawn; a word with a colon behind it is a word.
 _NAMES = re.compile(r"(?<!\S)(?:[^\s\d/_=\\@]*+[\d/_=\\@]\S*+|[^\w\s]*+\w++\.\w\S*+)|[^\w\s]{2,}+")
@@ -81,7 +82,7 @@ class Novelty:
         self._before = kind or self._before
         self._seen[kind] += 1
         enough = kind in self._flooding or line.number in self._common or self._seen[kind] > _shown(kind)
-        strong = _is_strong(text)
+        strong = _is_strong(text) and self._seen[kind] <= _STRONG_SHOWN
         self._since = 0 if strong else None if self._since is None else self._since + 1
         return enough and line.number not in self._telling and (not strong or line.number in self._common)
 

@@ -45,6 +45,7 @@ _FEW_STRONG = 2  # excerpts of a run that went well
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
 _ENOUGH = 3000  # code points, behind which only strong lines are shown
 _OF_A_KIND = 0.75  # of a line's score, for each one of its kind that came before it
+_MOST_OF_A_KIND = 6  # candidates that are shown
 _BRIEF = 1200  # of a run that went well
 _VERDICT = 600  # code points at the end, where a run says that it went well
 _WELL = re.compile(
@@ -105,6 +106,8 @@ class Layout:
             shown[candidate.kind] += 1
             weak = candidate.score * _OF_A_KIND ** (shown[candidate.kind] - 1) < STRONG
             if (rank and used > enough and weak) or (self._went_well and rank == _FEW_STRONG):
+                continue
+            if shown[candidate.kind] > _MOST_OF_A_KIND:
                 continue
             aside = candidate.score < STRONG and (self._strong or (self._stands_out and not candidate.rare))
             if aside and (candidate.flood or beside == _FEW):
