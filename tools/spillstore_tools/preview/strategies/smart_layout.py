@@ -179,7 +179,7 @@ class Layout:
         least = 0 if candidate.rare else least
         common = candidate.common - self._telling
         above = Novelty(self._telling, self._flooding, common).told(above, least, names=True)
-        below = Novelty(self._telling, self._flooding, common).told(below, least)
+        below = Novelty(self._telling, self._flooding, common).told(below, 0 if candidate.more else least)
         heading = candidate.heading if most.before and not above else None
         return [*([heading] if heading else reversed(above)), candidate.line, *below]
 
