@@ -49,7 +49,7 @@ def test_the_line_that_matters_is_shown(session, encoding):
     assert f"\n1403: {CAUSE}\n" in text
     assert f"\n{ROWS[0]}\n" in text
     assert ROWS[-1] in text
-    assert "omitted: start_line=4, end_line=1402 ...]" in text
+    assert "omitted: start_line=3, end_line=1402 ...]" in text
 
 
 @pytest.mark.parametrize("encoding", UNMARKED)

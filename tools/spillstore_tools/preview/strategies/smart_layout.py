@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _WIDEST, _WIDE, _NARROW, _BESIDE = Near(4, 6), Near(3, 5), Near(3, 4), Near(2, 2)
 _BLOCK, _ALONE = Near(0, 0), Near(0, 0, block=False)
-_NEXT = 12  # lines from a strong one to a block that goes on with it
+_NEXT = 16  # lines from the one that matters most to a block that goes on with it
 _SMALL = 2  # lines of a block that is shown beside strong lines wherever it stands
 _CLEAR = 12  # the score of a line that says itself what is wrong
 _FIRST = 3  # candidates that may have the most
@@ -77,7 +77,7 @@ class Layout:
         self._notes: dict[int, _Note] = {}
         self._rests: dict[int, Gap] = {}  # of the lines behind an excerpt that show the same
         self._clips: dict[int, list[Part]] = {}
-        self._strong_lines: list[int] = []  # their numbers
+        self._first = 0  # the number of the line that matters most
         self._telling: set[int] = set()  # numbers of the candidates' lines
         self._whole: set[int] = set()  # these, and the blocks of strong ones: no end leaves them out
         self._flooding: set[str] = set()  # kinds of lines that the ends have shown enough of
@@ -85,8 +85,7 @@ class Layout:
 
     def fill(self, candidates: list[Candidate]) -> list[Part]:
         """The parts: both ends, and the excerpts between them that matter and that there is room for."""
-        self._strong_lines = [each.line.number for each in candidates if each.score >= STRONG]
-        self._strong = bool(self._strong_lines)
+        self._strong = any(candidate.score >= STRONG for candidate in candidates)
         self._stands_out = self._strong or any(candidate.rare for candidate in candidates)
         self._telling = {
             each.line.number
@@ -121,6 +120,7 @@ class Layout:
                 cost = self._cost(wanted) + len(note)
                 if used + cost <= self._room:
                     used += cost
+                    self._first = self._first or candidate.line.number
                     rank += 1
                     beside += aside
                     self._take(candidate, wanted)
@@ -146,16 +146,16 @@ class Layout:
             most = [_WIDE, _NARROW, _BESIDE]
             if rank == 0 and candidate.score < _CLEAR:
                 most.insert(0, _WIDEST)
-        if candidate.score < STRONG and not self._belongs(candidate):
+        if rank and not self._belongs(candidate):
             most = [each._replace(block=False) for each in most]
         return [*most, _ALONE]
 
     def _belongs(self, candidate: Candidate) -> bool:
-        """Whether a block is that of a strong line a little above, or so small that it tells what its first line does."""
+        """Whether a block is that of what matters most, a little above, or so small that it tells what its first line does."""
         number = candidate.line.number
-        if any(each < number <= each + _NEXT for each in self._strong_lines):
-            return True
-        return not {number + _SMALL, number - 1} & candidate.block
+        return (
+            self._first < number <= self._first + _NEXT or not {number + _SMALL, number - 1} & candidate.block
+        )
 
     def _enough(self, tail: End) -> int:
         """Code points behind which only what matters most is shown: few where all went well, all there are where nothing stands out."""
