@@ -139,7 +139,8 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
     if strength in {"weak", "long"} or _path(value):
         return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
     if strength == "secret" and not (shapes.NAMED.fullmatch(value) and _identifier(value)):
-        return drawn(value) or ((quoted or literal) and shapes.CHOSEN.fullmatch(value) is not None)
+        chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
+        return drawn(value) or (chosen and shapes.CHOSEN.fullmatch(value) is not None)
     return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
 
 
@@ -216,10 +217,11 @@ def _message(value: bytes) -> bool:
 
 
 def mixed(value: bytes) -> bool:
-    """Whether letters stand beside digits or signs, as in no word, and it is no path or call."""
+    """Whether letters stand beside digits or signs, or of both cases beside each other, as in no word, and it is no path or call."""
+    if value.isalpha():
+        return shapes.CAMELS.fullmatch(value) is None
     return (
-        not value.isalpha()
-        and shapes.LETTER.search(value) is not None
+        shapes.LETTER.search(value) is not None
         and b"/" not in value
         and not value.endswith((b")", b"]", b"}", b">"))
         and not all(piece.isalpha() for piece in shapes.PIECE.findall(value))
@@ -262,6 +264,7 @@ def _identifier(value: bytes) -> bool:
     """Whether letters have the form of a name in a program: several words, or capitals alone."""
     return (
         b"_" in value
+        or b"-" in value
         or b"." in value
         or b"#" in value
         or value.isupper()
