@@ -55,6 +55,7 @@ _ARGUMENTS = (
     + r"){0,2}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])"
 )
 
+_NARROW = r"(?>(?:\xc2\xa0|\xe2\x80\xaf)?)"  # a blank that no line ends in, before a colon of French
 # What stands between the words and a value in several phrases; what stands before some of them.
 _STRING = r"[ \t]{1,64}+(?=[\"'])"
 _BARE = r"[ \t]{1,16}+(?=[^\s=:\"'])"
@@ -117,6 +118,85 @@ PHRASES: tuple[Phrase, ...] = (
         follows="[A-Za-z0-9\"'\\[({]",
     ),
     Phrase(
+        "(admin / |(root / |(admin/|(root/|(admin:|(root:|(admin, |(user: ",
+        "typed",
+        r"(?>(?:[\w.@-]{1,48}[ \t]?[,/][ \t]?(?:p\w{1,7}:[ \t])?)?)(?=\S)",
+        "- Panel: https://x.example.com (admin / Kit%a{8}7.x)\n\nthe server (user: me, pw: Kit%a{8}7.x)",
+        "the server (admin / Kittens)",
+    ),
+    Phrase(
+        'AES "|SHA "|MD5 "|DES "',
+        "typed",
+        "",
+        'createUser me SHA "Kit%a{8}7.x" AES "Kit%a{8}7!"',
+        'createUser me SHA "kittens" AES "kittens"\nthe SHA "Kit%a{8}7.x"',
+        r"createUser[ \t][^\r\n]{1,96}",
+    ),
+    Phrase(
+        '"-p|"-P', "typed", r"(?>(?:\",[ \t]?\")?)(?=[^\s\"-])", '["mysql", "-uroot", "-pKit%a{8}7.x"]\n\n["tool", "-p", "Kit%a{8}7.x"]', '["tool", "-p", "8080:80"]'
+    ),
+    Phrase(
+        "-o user=|-o username=|,user=|,username=",
+        "typed",
+        r"[\w.\\/-]{1,64}%(?=\S)",
+        "mount -t cifs //h/s /mnt -o user=me%Kit%a{8}7.x",
+        "mount -o user=me%20Kit",
+    ),
+    Phrase(
+        " -c ",
+        "signed",
+        r"[\"']?(?=[^\s\"'])",
+        "$ snmpget -v2c -c Kit%a{8}7!x 10.0.0.1 x",
+        "$ snmpget -v2c -c public 10.0.0.1 x\nbash -c Kit%a{8}7!x",
+        r"\bsnmp\w{2,12}[ \t][^\r\n]{0,96}",
+    ),
+    Phrase(
+        ":auth(|.auth(|.AUTH(|.requirepass(",
+        "typed",
+        r"[\"'](?=[^\s\"'])",
+        'redis:auth("Kit%a{8}7.x")',
+        'app.auth("me7@Host.example.com")',
+    ),
+    Phrase(
+        "setsteamaccount |pypi-token.|--plaintext |--plaintext=|--plain-text ",
+        "option",
+        r"(?>(?:[\w-]{1,64}[ \t])?)(?=\S)",
+        "sv_setsteamaccount %H{32}\n\npoetry config pypi-token.x 7%a{40}\n\ncaddy hash-password --plaintext 7%a{11}",
+        "caddy hash-password --plaintext <password>",
+    ),
+    Phrase(
+        "-serial |/ipk |erial key: |erial Key: |roduct key: |roduct Key: |roduct Key : |icense key: |icense Key: |icence key: |ctivation key: |CD key: |CD-Key: ",
+        "grouped",
+        r"[ \t]{0,8}[\"']?(?=[A-Z0-9])",
+        "unity -batchmode -serial SB-%U{3}7-A%U{3}-%U{4}-%U{4}-%U{4}\n\nslmgr /ipk A%U{4}-7%U{4}-%U{5}-%U{5}-%U{5}",
+        "tool -serial 1234-5678-9012-3456-7890",
+        promises="token",
+    ),
+    Phrase(
+        " catalog | auxiliary ",
+        "before at",
+        r"[\"']?[\w$#]{1,64}/(?=[^\s@/])",
+        "rman target / catalog me/7%a{11}@cat",
+        "the catalog me/7%a{11}@cat",
+        r"(?:\A|[\s])rman[ \t][^\r\n]{0,128}",
+    ),
+    Phrase(
+        "full-tokenid ",
+        "framed",
+        r"[^\r\n]{1,200}+(?=[\r\n])",
+        "│ full-tokenid │ me@pam!x │\n├───┼───┤\n│ info │ {} │\n├───┼───┤\n│ value │ %h{8}-%h{4}-%h{4}-%h{4}-%h{12} │",
+        "│ full-tokenid │ me@pam!x │\n├───┼───┤\n│ label │ %h{8}-%h{4}-%h{4}-%h{4}-%h{12} │",
+        promises="token",
+    ),
+    Phrase(
+        '"bearer":|"http-basic":|"github-oauth":|"gitlab-oauth":|"gitlab-token":|"bitbucket-oauth":|"x-access-token":',
+        "hosted",
+        r"[ \t]{0,8}\{[ \t]{0,8}+(?=[\r\n])",
+        '"bearer": {\n    "h.example.com": "%a{32}"\n}',
+        '"bearer": {\n    "label": "%a{32}"\n}',
+        promises="token",
+    ),
+    Phrase(
         "ttempt [",
         "typed",
         r"(?:b?[\"'])?[\w.@-]{1,64}[\"']?/(?:b?[\"'])?(?=[^\s\"'])",
@@ -151,9 +231,9 @@ PHRASES: tuple[Phrase, ...] = (
         "AUTH ",
         "typed",
         r"(?=\S)",
-        "AUTH Kit%a{8}7.x",
+        'AUTH Kit%a{8}7.x\n\nwrite(7, "AUTH Kit%a{8}7.x\\r\\n", 22) = 22',
         "AUTH LOGIN",
-        r"(?:\A|[\r\n])",
+        r"(?:\A|[\r\n]|\")",
         follows="[A-Za-z0-9]",
     ),
     Phrase(
@@ -178,7 +258,7 @@ PHRASES: tuple[Phrase, ...] = (
         "334 UGFzc3dvcmQ6\n535 failed",
     ),
     Phrase(
-        "pass is |pw is |pwd is |passwd is |assword changed to |assword updated to |assword reset to |assword from ",
+        "pass is |pw is |pwd is |passwd is |assword changed to |assword updated to |assword reset to |assword from |ogin changed to ",
         "typed",
         "[\"'`]?(?=[^\\s\"'`])",
         "the pass is Kit%a{8}7.x\n\npassword changed to Kit%a{8}7.x",
@@ -238,6 +318,13 @@ PHRASES: tuple[Phrase, ...] = (
         "PIN of the safe is short",
         promises="code",
     ),
+    Phrase(
+        "DENTIFIED BY",
+        "word",
+        r"[ \t]{1,16}'\\''(?=[^\s'])",
+        r"+ mysql -e 'ALTER USER x IDENTIFIED BY '\''7%a{11}'\'' '",
+        r"+ mysql -e 'ALTER USER x IDENTIFIED BY '\''<word>'\'' '",
+    ),
     Phrase("DENTIFIED BY", "value", _STRING, "IDENTIFIED BY 'kittens'", "IDENTIFIED BY ''"),
     Phrase("DENTIFIED BY", "word", _BARE, "IDENTIFIED BY kittens", "IDENTIFIED BY <word>"),
     Phrase("dentified by", "quoted", _STRING, "create user me identified by 'kittens'", "is identified by 'kittens'", SQL),
@@ -273,12 +360,63 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|[^A-Za-z0-9+/])",
     ),
     Phrase(
+        "Пароля|пароля|ПАРОЛЬ|Şifre|Mật khẩu|mật khẩu|Jelszó|jelszó|Κωδικός|κωδικός|סיסמה|كلمة المرور|كلمة السر|الرقم السري|รหัสผ่าน|पासवर्ड|гасло|Гасло|парола|Парола",
+        "value",
+        _NARROW + ASSIGN,
+        "Mật khẩu: 7%a{11}\n\nΚωδικός: 7%a{11}",  # noqa: RUF001  # letters of other alphabets
+        "a:Κωδικός:7%a{11}",
+        _NO_COLON,
+    ),
+    Phrase(
+        "токен|Токен|ключ|Ключ|секрет|Секрет|令牌|密钥|密鑰|秘钥|トークン|シークレット|토큰|Clé API|clé API|Clé secrète|clé secrète"
+        "|Clave API|clave API|Clave secreta|clave secreta|Chave de API|chave de API|Chave API|Chave secreta|chave secreta|API-Schlüssel|Geheimschlüssel"
+        "|Zugriffsschlüssel|Chiave API|chiave API|Klucz API|klucz API|API-nyckel|API-nøgle|API-sleutel|API anahtarı|Jeton|jeton d",  # noqa: RUF001  # letters of other alphabets
+        "value",
+        rf"[^\s:=,;()]{{0,24}}(?:[ \t][^\s:=,;()]{{1,48}}){{0,3}}{_NARROW}" + ASSIGN,
+        "токен бота: %a{32}\n\n令牌：%h{32}\n\nClé API : %h{32}",  # noqa: RUF001  # a colon of Chinese
+        "токен бота: нет\nJeton : refresh",
+        _NO_COLON,
+        "token",
+    ),
+    Phrase(
+        "mdp|Mdp|MDP",
+        "value",
+        _NARROW + ASSIGN,
+        "mdp : 7%a{11}\n\nFTP_MDP=7%a{11}",
+        "mdp = MDP(grid)\namdp: 7%a{11}",
+        r"(?:\A|[^A-Za-z])",
+    ),
+    Phrase(
+        "пароль |Пароль |mot de passe |Mot de passe |contraseña |Contraseña |senha |Senha |hasło |Hasło |wachtwoord |Wachtwoord |parola |heslo |salasana |adgangskode ",
+        "signed",
+        r"(?>(?:(?:est|es|is|é|ist|jest|je|on|er|это)[ \t]{1,2})?)(?>(?:[\"'`]|\xc2\xab(?:\xc2\xa0)?)?)(?=[^\s\"'`])",
+        "votre mot de passe est Kit%a{8}7!x\n\nпароль Kit%a{8}7!x на сервер",  # noqa: RUF001  # letters of other alphabets
+        "votre mot de passe est Kittens7",
+    ),
+    Phrase(
+        "токен |Токен |ключ |Ключ |jeton |Jeton |clé |clave |chave |令牌 ",
+        "alone",
+        r"(?=[A-Za-z0-9])",
+        "вот токен %a{40}",
+        "вот токен для сервера",
+        promises="token",
+    ),
+    Phrase(
+        "i-Fi key|iFi key|i-Fi Key|iFi Key|wifi key|WPA key|WPA2 key|WPA Key|WEP key|etwork key|etwork security key|WLAN-Schlüssel|Netzwerkschlüssel"
+        "|Netzwerksicherheitsschlüssel|Sicherheitsschlüssel|Clé Wi|clé Wi|Clé WiFi|clé WiFi|Clé WPA|clé WPA|Clé réseau|clé réseau|Clef W|clef W|Clé de sécurité|clé de sécurité|Clave Wi|clave Wi|Clave de red"
+        "|Chave Wi|chave Wi|Chiave Wi|Chiave di rete",
+        "column",
+        rf"(?:[ \t-]?[^\s:=,;()]{{1,24}}){{0,3}}{_NARROW}[ \t]{{0,16}}[:=][ \t]{{1,4}}(?=\S)",
+        "WPA key: 7%a{11}\n\nClé Wi-Fi : 7%a{11}\n\nWLAN-Schlüssel: 7%a{11}",
+        "WPA key: required\nWi-Fi key size: 12.5 bits",
+    ),
+    Phrase(
         "口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호"
         "|senord|parola|Parola|heslo|Heslo|şifre|clave|Clave|salasana|Salasana|adgangskode|Adgangskode|passord|Passord"
         "|lozinka|Lozinka|kata sandi|Kata sandi",
         "value",
-        ASSIGN,
-        "пароль: 7%a{11}\n\n口令: 7%a{11}",
+        _NARROW + ASSIGN,
+        "пароль: 7%a{11}\n\n口令: 7%a{11}\n\nmot de passe\u202f: 7%a{11}",
         "a:пароль:7%a{11}",
         _NO_COLON,
     ),
@@ -311,8 +449,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "密",
         "value",
-        f"(?:码|碼){ASSIGN}",
-        "密码：7%a{11}\n\n密碼: 7%a{11}",  # noqa: RUF001  # a colon of Chinese
+        f"(?:码|碼)(?:为|是|為|已重置为)?{ASSIGN}",
+        "密码：7%a{11}\n\n密碼: 7%a{11}\n\n密码为：7%a{11}",  # noqa: RUF001  # a colon of Chinese
         "a:密码:7%a{11}",
         _NO_COLON,
     ),
@@ -615,7 +753,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|\s)",
     ),
     Phrase(
-        "Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|Stripe(|APIClient(|WebClient(",
+        "Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|Stripe(|APIClient(|WebClient(|TeleBot(|Telegraf(|OpenAI(|Anthropic(|Octokit(|Github(|SendGridAPIClient(",
         "drawn",
         rf"(?>(?:{_ARGUMENT})?)b?(?=[\"'])",
         "Fernet(b'%a{43}=')\n\nhmac.new(b'%h{32}', text, hashlib.sha256)\n\nconst x = algoliasearch('APP4ID', '%h{32}')",
@@ -656,8 +794,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "Debugger PIN: |NickServ IDENTIFY |NickServ identify ",
         "word",
-        r"(?=\S)",
-        " * Debugger PIN: %d{3}-%d{3}-%d{3}\n\n/msg NickServ IDENTIFY 7%a{11}",
+        r"(?>(?:[\w-]{1,32}[ \t]+(?=\S))?)(?=\S)",
+        " * Debugger PIN: %d{3}-%d{3}-%d{3}\n\n/msg NickServ IDENTIFY 7%a{11}\n\n/msg NickServ IDENTIFY me 7%a{11}",
         "/msg NickServ IDENTIFY <password>",
     ),
     Phrase(
@@ -735,10 +873,10 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "key1 |key2 ",
         "long run",
-        r"[ \t]{0,24}(?=[A-Za-z0-9+/])",
-        "key1    %b{86}== Full",
+        r"[ \t]{0,24}(?>(?:(?i:full|read)[ \t]{1,24})?)(?=[A-Za-z0-9+/])",
+        "key1    %b{86}== Full\n\n2025-11-04T12:01:44.110223+00:00  key1  FULL   %b{86}==",
         "key1    %b{20} Full",
-        r"(?:\A|[\r\n])",
+        r"(?:\A|[\r\n])(?:[\dT:+.-]{10,32}[ \t]{1,8})?",
     ),
     Phrase(
         "rootpw --plaintext |-password password |password-again password |password ENC |secret ENC |psk ENC ",
@@ -756,7 +894,7 @@ PHRASES: tuple[Phrase, ...] = (
         "crypto isakmp key kittens",
     ),
     Phrase(
-        '"github-oauth":|"gitlab-token":',
+        '"github-oauth":|"gitlab-oauth":|"gitlab-token":|"bearer":',
         "quoted",
         r"[ \t]{0,8}\{[ \t]{0,8}\"[\w.-]{1,64}\"[ \t]{0,8}:[ \t]{0,8}(?=\")",
         '{"github-oauth": {"github.com": "%h{40}"}}',
@@ -764,10 +902,11 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
-        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło ",
+        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |lösenord "
+        "|Lösenord |şifre |Şifre |salasana |Salasana |adgangskode |Adgangskode |пароль\u00a0|Пароль\u00a0",
         "column",
-        r"(?:[^\s:=,;(){}]{1,20}[ \t]){0,3}[^\s:=,;(){}]{1,20}[ \t]?:[ \t]{1,4}+(?=\S)",
-        "Contraseña temporal: 7%a{11}",
+        r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|\xe2\x80[\x93\x94]|-)[ \t]{1,4}+(?=\S)",
+        "Contraseña temporal: 7%a{11}\n\nПароль пользователя x: 7%a{11}\n\nВаш пароль — 7%a{11}",  # noqa: RUF001  # letters of other alphabets
         "Contraseña temporal: ninguna",
     ),
     Phrase(
@@ -832,7 +971,7 @@ PHRASES: tuple[Phrase, ...] = (
         '"type": "random_pet",\n"result": "%a{20}"',
     ),
     Phrase(
-        'admin initial-password|requirepass"|331 Please|331 Password|$ pass show |/initialAdminPassword|print-access-token|gh auth token'
+        'admin initial-password|requirepass"|331 Please|331 Password| pass show |keepassxc-cli show |keepassxc-cli generate|/initialAdminPassword|print-access-token|gh auth token'
         "|$ op read |secrets versions access |$ lpass show |--query SecretString |find-generic-password |$ op item get |$ bw get password"
         "|config get DB_PASSWORD|--query value -o tsv|$ heroku auth:token|$ pwgen |$ openssl rand |$ apg |$ genpasswd|secrets.token_hex(|secrets.token_urlsafe(|get_random_secret_key|$ wg genkey|$ wg genpsk|/admin.password|access token is ",
         "printed",
@@ -872,7 +1011,7 @@ PHRASES: tuple[Phrase, ...] = (
         '"Name": "/db/x",\n"Type": "SecureString",\n"Label": "7%a{11}"',
     ),
     Phrase(
-        "--auth |--auth=|-auth |--proxy-user |--proxy-user=|--basic-auth |--basic-auth=|--basic_auth=|--creds |--creds=|--login |--login="
+        "--auth |--auth=|-auth=|-auth |--proxy-user |--proxy-user=|--basic-auth |--basic-auth=|--basic_auth=|--creds |--creds=|--login |--login="
         "|--userpass |--credentials |--credentials=|--admin-user=",
         "option",
         r"[\"']?[\w.@\\-]{1,64}:(?=[^\s:/\"'])",
@@ -913,7 +1052,7 @@ PHRASES: tuple[Phrase, ...] = (
         follows='["]',
     ),
     Phrase(
-        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|nlock code|asscode|ccess code|oor code|larm code|ctivation code|ign-in code|ogin PIN|card PIN|Your PIN|your PIN|time password|OTP is|otp is|Your OTP|your OTP|PIN is",
+        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|nlock code|asscode|ccess code|oor code|larm code|ctivation code|ign-in code|PIN code|Pin code|pin code|PINCode|PinCode|etup code|etup Code|ogin PIN|card PIN|Your PIN|your PIN|time password|OTP is|otp is|Your OTP|your OTP|PIN is",
         "digits",
         r"(?: is| =)?:?[ \t]{1,2}[\"'`*]{0,2}(?=\d)",
         "Your verification code is %d{6}.\n\nYour login PIN: 4%d{3}",
