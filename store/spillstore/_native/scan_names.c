@@ -46,7 +46,7 @@ static int no_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     if (one_of(byte, "{|>,\\") && blanks_end(t, end) >= line_end)
         return byte == '{' ? next_line_could(t, line_end, 0) : byte != ',';
     if (byte == '{' && !is(t, at + 1, WORD)) /* an object, which may have the value */
-        return field_could(t, at, line_end, strength);
+        return field_could(t, at, line_end, strength) || ((strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end));
     if (byte == '[' && at_quote(t, blanks_end(t, at + 1)))
         return strength == PASSWORD ? quoted_could(t, blanks_end(t, at + 1), line_end, strength) != 0
                                     : (strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end);

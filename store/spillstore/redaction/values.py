@@ -128,7 +128,7 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
     """
     salt = quoted and len(value) >= _SALT and _salted(value)
     program = not quoted and not literal and shapes.PROGRAM.search(value) is not None
-    message = quoted and not salt and _message(value)
+    message = (quoted or not value.isascii()) and not salt and _message(value)
     if salt or program or message or harmless(value) or (not value.isascii() and _binary(value)):
         return salt
     if strength == "password":
@@ -140,7 +140,7 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
         return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
     if strength == "secret" and not (shapes.NAMED.fullmatch(value) and _identifier(value)):
         chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
-        return drawn(value) or (chosen and shapes.CHOSEN.fullmatch(value) is not None)
+        return drawn(value) or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
     return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
 
 
@@ -208,12 +208,12 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
 def _message(value: bytes) -> bool:
     """Whether it is a text for people, in any language: no digit, and several words, other letters, or a mark at its end.
 
-    Places that are filled in (``$1``, ``{{name}}``) and tags count as nothing.
+    Places that are filled in (``$1``, ``{{name}}``), tags, and small numbers behind a blank count as nothing.
     """
     text = shapes.FILLED.sub(b"", value)
-    return shapes.DIGIT.search(text) is None and (
-        not text.isascii() or shapes.MESSAGE.fullmatch(text) is not None
-    )
+    if shapes.DIGIT.search(text):
+        return shapes.HAN.fullmatch(value) is not None
+    return not text.isascii() or shapes.MESSAGE.fullmatch(text) is not None
 
 
 def mixed(value: bytes) -> bool:

@@ -159,6 +159,16 @@ FORMS: tuple[Form, ...] = (
         of="secret token",
     ),
     Form(
+        "drawn",
+        ASSIGN
+        + r"\{[ \t]{0,8}+(?![\"']?(?i:\w*(?:hash|sha|sum|id|digest|version|print|ur[il]|arn|type|name|alg))\b)[\"']?[\w.-]{1,48}[\"']?[ \t]{0,8}+(?:=>|[:=])[ \t]{0,8}+(?=[\"'])",
+        'tokens = { "ci": "%a{32}" }\n\n"apiKeys": {"me": "%h{32}", "you": "x"}',
+        'tokens = { "checksum": "%a{32}" }',
+        _SIGNS,
+        name=r"(?i:tokens|keys|secrets)\Z",
+        of="secret token",
+    ),
+    Form(
         "quoted",
         CLOSER + r"=[ \t]{1,16}+\"[^\"\\\r\n]{0,256}+\"[ \t]{1,4}->[ \t]{1,4}(?=\")",
         'db_password = "7%a{11}" -> "7%a{11}"',

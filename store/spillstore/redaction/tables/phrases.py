@@ -55,6 +55,7 @@ _ARGUMENTS = (
     + r"){0,2}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])"
 )
 
+_OF_A_KEY = r"(?:type|typ|management|mgmt|size|length|name|id|index|format|rotation|exchange|version)\b"
 _NARROW = r"(?>(?:\xc2\xa0|\xe2\x80\xaf)?)"  # a blank that no line ends in, before a colon of French
 # What stands between the words and a value in several phrases; what stands before some of them.
 _STRING = r"[ \t]{1,64}+(?=[\"'])"
@@ -133,29 +134,29 @@ PHRASES: tuple[Phrase, ...] = (
         r"createUser[ \t][^\r\n]{1,96}",
     ),
     Phrase(
-        '"-p|"-P', "typed", r"(?>(?:\",[ \t]?\")?)(?=[^\s\"-])", '["mysql", "-uroot", "-pKit%a{8}7.x"]\n\n["tool", "-p", "Kit%a{8}7.x"]', '["tool", "-p", "8080:80"]'
+        '"-p', "typed", r"(?>(?:\",[ \t]?\")?)(?=[^\s\"-])", '["mysql", "-uroot", "-pKit%a{8}7.x"]\n\n["tool", "-p", "Kit%a{8}7.x"]', '["tool", "-p", "8080:80"]'
     ),
     Phrase(
-        "-o user=|-o username=|,user=|,username=",
+        "-o user=|-o username=|cifs user=|cifs username=",
         "typed",
         r"[\w.\\/-]{1,64}%(?=\S)",
         "mount -t cifs //h/s /mnt -o user=me%Kit%a{8}7.x",
         "mount -o user=me%20Kit",
     ),
     Phrase(
-        " -c ",
+        "-v2c -c |-v1 -c |-v 2c -c |-v 1 -c ",
         "signed",
         r"[\"']?(?=[^\s\"'])",
         "$ snmpget -v2c -c Kit%a{8}7!x 10.0.0.1 x",
-        "$ snmpget -v2c -c public 10.0.0.1 x\nbash -c Kit%a{8}7!x",
+        "$ snmpget -v2c -c public 10.0.0.1 x\nbash -v1 -c Kit%a{8}7!x",
         r"\bsnmp\w{2,12}[ \t][^\r\n]{0,96}",
     ),
     Phrase(
         ":auth(|.auth(|.AUTH(|.requirepass(",
-        "typed",
+        "signed",
         r"[\"'](?=[^\s\"'])",
-        'redis:auth("Kit%a{8}7.x")',
-        'app.auth("me7@Host.example.com")',
+        'redis:auth("Kit%a{8}7!x")',
+        'app.auth("me7@Host.example.com")\napp.auth("Kitten2Provider")',
     ),
     Phrase(
         "setsteamaccount |pypi-token.|--plaintext |--plaintext=|--plain-text ",
@@ -173,12 +174,34 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
+        "userid=|USERID=",
+        "before at",
+        r"[\"']?[\w$#]{1,64}/(?=[^\s@/])",
+        "expdp userid=me/7%a{11}@db",
+        "userid=me@db/x",
+    ),
+    Phrase(
         " catalog | auxiliary ",
         "before at",
         r"[\"']?[\w$#]{1,64}/(?=[^\s@/])",
         "rman target / catalog me/7%a{11}@cat",
         "the catalog me/7%a{11}@cat",
         r"(?:\A|[\s])rman[ \t][^\r\n]{0,128}",
+    ),
+    Phrase(
+        "addresses=",
+        "typed",
+        r"[\da-f.:/,]{3,96} (?:[\w-]{1,24}=[^\s\"=]{1,32} ){0,3}name=\"?(?=\w)",
+        "add addresses=10.1.0.0/24 name=Kit%a{8}7",
+        "add addresses=10.1.0.0/24 name=public",
+    ),
+    Phrase(
+        "github-oauth.|gitlab-oauth.|gitlab-token.|bitbucket-oauth.",
+        "issued",
+        r"[\w.-]{1,64} (?:[\w-]{1,48} )?(?=\w)",
+        "composer config -g github-oauth.github.com %h{40}",
+        "composer config -g github-oauth.github.com <token>",
+        promises="token",
     ),
     Phrase(
         "full-tokenid ",
@@ -360,31 +383,62 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|[^A-Za-z0-9+/])",
     ),
     Phrase(
-        "Пароля|пароля|ПАРОЛЬ|Şifre|Mật khẩu|mật khẩu|Jelszó|jelszó|Κωδικός|κωδικός|סיסמה|كلمة المرور|كلمة السر|الرقم السري|รหัสผ่าน|पासवर्ड|гасло|Гасло|парола|Парола",
+        "Пароля|пароля|Парола|парола",
         "value",
-        _NARROW + ASSIGN,
-        "Mật khẩu: 7%a{11}\n\nΚωδικός: 7%a{11}",  # noqa: RUF001  # letters of other alphabets
-        "a:Κωδικός:7%a{11}",
+        ASSIGN,
+        "пароля: 7%a{11}",
+        "a:пароля:7%a{11}",
         _NO_COLON,
     ),
     Phrase(
-        "токен|Токен|ключ|Ключ|секрет|Секрет|令牌|密钥|密鑰|秘钥|トークン|シークレット|토큰|Clé API|clé API|Clé secrète|clé secrète"
-        "|Clave API|clave API|Clave secreta|clave secreta|Chave de API|chave de API|Chave API|Chave secreta|chave secreta|API-Schlüssel|Geheimschlüssel"
-        "|Zugriffsschlüssel|Chiave API|chiave API|Klucz API|klucz API|API-nyckel|API-nøgle|API-sleutel|API anahtarı|Jeton|jeton d",  # noqa: RUF001  # letters of other alphabets
+        "ifre",
+        "value",
+        ASSIGN,
+        "Şifre: 7%a{11}",
+        "ifre: 7%a{11}",
+        r"\xc5[\x9e\x9f]",
+    ),
+    Phrase(
+        "Jelsz|jelsz",
+        "value",
+        r"(?:\xc3\xb3|ava)" + ASSIGN,
+        "Jelszó: 7%a{11}",
+        "a:Jelszó:7%a{11}",
+        _NO_COLON,
+    ),
+    Phrase(
+        "密",
+        "value",
+        f"(?:钥|鑰)(?:为|是|為)?{ASSIGN}",
+        "密钥：%h{32}\n\nAPI 密鑰: %a{40}",  # noqa: RUF001  # a colon of Chinese
+        "密钥：refresh",  # noqa: RUF001  # a colon of Chinese
+        promises="token",
+    ),
+    Phrase(
+        "令|トー",
+        "value",
+        f"(?:牌|クン)(?:为|是|為)?{ASSIGN}",
+        "令牌：%h{32}\n\nトークン: %a{40}",  # noqa: RUF001  # a colon of Chinese
+        "令牌：refresh",  # noqa: RUF001  # a colon of Chinese
+        promises="token",
+    ),
+    Phrase(
+        "Clé API|clé API|Clé secr|clé secr|Clave API|clave API|Clave secreta|clave secreta|Chave de API|chave de API|Chave API|Chave secreta|chave secreta|API-Schl|Geheimschl"
+        "|Zugriffsschl|Chiave API|chiave API|Klucz API|klucz API|API-nyckel|API-sleutel|API anahtar|Jeton|jeton d",
         "value",
         rf"[^\s:=,;()]{{0,24}}(?:[ \t][^\s:=,;()]{{1,48}}){{0,3}}{_NARROW}" + ASSIGN,
-        "токен бота: %a{32}\n\n令牌：%h{32}\n\nClé API : %h{32}",  # noqa: RUF001  # a colon of Chinese
-        "токен бота: нет\nJeton : refresh",
+        "Clé API : %h{32}\n\nAPI-Schlüssel: %a{40}\n\nJeton d'accès\u202f: %a{40}",
+        "Jeton : refresh",
         _NO_COLON,
         "token",
     ),
     Phrase(
-        "mdp|Mdp|MDP",
+        "ot de passe|mdp|Mdp|MDP",
         "value",
         _NARROW + ASSIGN,
-        "mdp : 7%a{11}\n\nFTP_MDP=7%a{11}",
+        "mdp : 7%a{11}\n\nFTP_MDP=7%a{11}\n\nMot de passe\u202f: 7%a{11}",
         "mdp = MDP(grid)\namdp: 7%a{11}",
-        r"(?:\A|[^A-Za-z])",
+        r"(?:\A|[^A-Za-z])[Mm]?",
     ),
     Phrase(
         "пароль |Пароль |mot de passe |Mot de passe |contraseña |Contraseña |senha |Senha |hasło |Hasło |wachtwoord |Wachtwoord |parola |heslo |salasana |adgangskode ",
@@ -394,19 +448,19 @@ PHRASES: tuple[Phrase, ...] = (
         "votre mot de passe est Kittens7",
     ),
     Phrase(
-        "токен |Токен |ключ |Ключ |jeton |Jeton |clé |clave |chave |令牌 ",
+        "jeton |Jeton |clé |clave |chave ",
         "alone",
         r"(?=[A-Za-z0-9])",
-        "вот токен %a{40}",
-        "вот токен для сервера",
+        "voici le jeton %a{40}",
+        "voici la clé secondaire",
         promises="token",
     ),
     Phrase(
-        "i-Fi key|iFi key|i-Fi Key|iFi Key|wifi key|WPA key|WPA2 key|WPA Key|WEP key|etwork key|etwork security key|WLAN-Schlüssel|Netzwerkschlüssel"
-        "|Netzwerksicherheitsschlüssel|Sicherheitsschlüssel|Clé Wi|clé Wi|Clé WiFi|clé WiFi|Clé WPA|clé WPA|Clé réseau|clé réseau|Clef W|clef W|Clé de sécurité|clé de sécurité|Clave Wi|clave Wi|Clave de red"
+        "i-Fi key|iFi key|i-Fi Key|iFi Key|wifi key|WPA key|WPA2 key|WPA Key|WEP key|etwork key|etwork security key|WLAN-Schl|Netzwerkschl"
+        "|Netzwerksicherheitsschl|Sicherheitsschl|Clé Wi|clé Wi|Clé WiFi|clé WiFi|Clé WPA|clé WPA|Clé réseau|clé réseau|Clef W|clef W|Clé de sécurité|clé de sécurité|Clave Wi|clave Wi|Clave de red"
         "|Chave Wi|chave Wi|Chiave Wi|Chiave di rete",
         "column",
-        rf"(?:[ \t-]?[^\s:=,;()]{{1,24}}){{0,3}}{_NARROW}[ \t]{{0,16}}[:=][ \t]{{1,4}}(?=\S)",
+        rf"[^\s:=,;()-]{{0,16}}(?:[ \t-](?!{_OF_A_KEY})[^\s:=,;()-]{{1,24}}){{0,3}}{_NARROW}[ \t]{{0,16}}[:=][ \t]{{1,4}}(?=\S)",
         "WPA key: 7%a{11}\n\nClé Wi-Fi : 7%a{11}\n\nWLAN-Schlüssel: 7%a{11}",
         "WPA key: required\nWi-Fi key size: 12.5 bits",
     ),
@@ -415,8 +469,8 @@ PHRASES: tuple[Phrase, ...] = (
         "|senord|parola|Parola|heslo|Heslo|şifre|clave|Clave|salasana|Salasana|adgangskode|Adgangskode|passord|Passord"
         "|lozinka|Lozinka|kata sandi|Kata sandi",
         "value",
-        _NARROW + ASSIGN,
-        "пароль: 7%a{11}\n\n口令: 7%a{11}\n\nmot de passe\u202f: 7%a{11}",
+        ASSIGN,
+        "пароль: 7%a{11}\n\n口令: 7%a{11}",
         "a:пароль:7%a{11}",
         _NO_COLON,
     ),
@@ -704,7 +758,7 @@ PHRASES: tuple[Phrase, ...] = (
         "Your backup codes:\n  see below\n  %d{8}",
     ),
     Phrase(
-        "chpasswd:|users:|Users:|ccounts:|asswords:|redentials:|ogins:",
+        "asic_auth:|asicAuth:|asic-auth:|chpasswd:|users:|Users:|ccounts:|asswords:|redentials:|ogins:",
         "logins",
         r"[ \t]{0,4}+[|>]?[-+]?[ \t]{0,4}+(?=[\r\n])",
         'chpasswd:\n  list: |\n    root:Kit%a{8}7!x\n    me:Kitten1%d{3}.x\n\nusers:\n  me: Kit%a{8}7!x\n  you: "Kitten1%d{3}.x"',
@@ -753,11 +807,19 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|\s)",
     ),
     Phrase(
-        "Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|Stripe(|APIClient(|WebClient(|TeleBot(|Telegraf(|OpenAI(|Anthropic(|Octokit(|Github(|SendGridAPIClient(",
+        "Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|Stripe(|APIClient(|WebClient(",
         "drawn",
         rf"(?>(?:{_ARGUMENT})?)b?(?=[\"'])",
         "Fernet(b'%a{43}=')\n\nhmac.new(b'%h{32}', text, hashlib.sha256)\n\nconst x = algoliasearch('APP4ID', '%h{32}')",
         "hmac.new(key, b'text', hashlib.sha256)",
+        promises="token",
+    ),
+    Phrase(
+        "TeleBot(|Telegraf(|OpenAI(|Anthropic(|Octokit(|Github(|SendGridAPIClient(",
+        "issued",
+        r"[\"'](?=\w)",
+        'client = OpenAI("%a{32}")\n\ng = Github("%h{40}")',
+        'client = OpenAI("gpt-4o-Mini2")',
         promises="token",
     ),
     Phrase(
@@ -902,8 +964,8 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
-        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |lösenord "
-        "|Lösenord |şifre |Şifre |salasana |Salasana |adgangskode |Adgangskode |пароль\u00a0|Пароль\u00a0",
+        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord "
+        "|ifre |salasana |Salasana |adgangskode |Adgangskode ",
         "column",
         r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|\xe2\x80[\x93\x94]|-)[ \t]{1,4}+(?=\S)",
         "Contraseña temporal: 7%a{11}\n\nПароль пользователя x: 7%a{11}\n\nВаш пароль — 7%a{11}",  # noqa: RUF001  # letters of other alphabets

@@ -324,6 +324,16 @@ ADDRESSES = (
     ),
     Place(
         "TOKEN",
+        ("-hint:",),
+        before=r"\d{1,20}-",
+        run="[A-Za-z0-9+/=]",
+        least=20,
+        judge="drawn",
+        goes='Authorization: Snowflake Token="ver:3-hint:92019681-ETMsDgAAA%b{60}"',
+        stays="see ver:3-hint:12-internationalizations",
+    ),
+    Place(
+        "TOKEN",
         ("K10",),
         run="[0-9a-f]",
         least=64,
@@ -708,7 +718,7 @@ FILES = (
         "PASSWORD",
         (
             "Key Content",
-            "Schlüsselinhalt",
+            "sselinhalt",
             "Contenu de la cl",
             "Contenido de la clave",
             "Contenuto chiave",
@@ -964,8 +974,8 @@ COMMANDS = (
     ),
     Command(
         "PASSWORD",
-        "poetry config",
-        r"http-basic\.\S+[ \t]+\S+[ \t]+[\"']?",
+        "poetry config,composer config",
+        r"(?:-\S+[ \t]+){0,3}http-basic\.\S+[ \t]+\S+[ \t]+[\"']?",
         goes="poetry config http-basic.x me %a{12}",
         stays="poetry config http-basic.x me",
     ),
@@ -1000,9 +1010,9 @@ COMMANDS = (
     Command(
         "PASSWORD",
         "sqlplus,expdp,impdp,sqlldr",
-        r"(?:-\w+[ \t]+){0,3}[\"']?[\w$#]+/(?!@)",
+        r"(?:-\w+[ \t]+){0,3}[\"']?[\w$#]+/(?!@)[\"'\\]{0,2}",
         run=r"[^\s\"'`\x00-\x20|;&@]*+",
-        goes="sqlplus -s scott/%a{9}@db",
+        goes="sqlplus -s scott/%a{9}@db\nsqlplus me/'%a{9}'@db",
         stays="sqlplus /nolog",
     ),
     Command(

@@ -90,6 +90,12 @@ MESSAGE = _shape(
     "Enter it here!",
     "enter7",
 )
+# letters of Chinese, Japanese or Korean, and small numbers
+HAN = _shape(
+    rb"(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+(?:(?:[\xe3-\xed][\x80-\xbf]{2})+(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+)+",
+    "\u81f3\u5c118\u4f4d",
+    "\u81f3a8",
+)
 HYPHENATED = _shape(rb"[a-z]+(?:[-/][a-z]+)*(?:-v?\d{1,2})?", "my-first-cat-v2", "my_first_cat")
 CAMELS = _shape(classes.CAMELS.encode(), "MyURLForCats", "xKqTTbYe")
 CLUSTER = _shape(rb"[bcdfghjklmnpqrstvwxz]{6}", "abcdfghz", "abcdefgh", "search")

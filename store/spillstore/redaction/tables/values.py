@@ -35,7 +35,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(
         r"(?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|enter|insert|admin|client|access|a|an)[-_\ ]?)*"
         + _NAMES
-        + r"(?:[-_\ ]?(?:here|field|box|input|label))?[:?]?",
+        + r"(?:[-_\ ]?(?:here|field|box|input|label))?\ ?[:?*]?",
         "my_password",
         "my_passwort7",
     ),
@@ -78,11 +78,11 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(r"\W+|(.)\1*", "-----", "--7a--"),
     Harmless(r"\.{3}.*|.*\.{3}|.*\xe2\x80\xa6", "abc7...", "abc7.."),
     Harmless(
-        r"(?:[a-z]+-|(?:[a-z]|\xc3[\xa0-\xbf])*)(?:passwort|kennwort|wachtwoord|contrase\xc3\xb1a|contrasena|senha|adgangskode|l\xc3\xb6senord|salasana)[a-z]{0,12}"
-        r"|passwort|kennwort|clave|llave|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|[ck]ontrasenya|contrasinal|contrasigno"
-        r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|adgangskode|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
-        r"|wachtwurd|wachtwoord|pasfhocal|lozinka|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
-        r"|senha|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|parola|has\xc5\x82a|palavra-passe",
+        r"(?:(?:[a-z]+-|(?:[a-z]|\xc3[\xa0-\xbf])*)(?:passwort|kennwort|wachtwoord|contrase(?:\xc3\xb1|n)a|senha|adgangskode|l(?:\xc3\xb6|o)senord|salasana|slaptazod|kodeord)[a-z]{0,12}"
+        r"|(?:clave|llave|hesl|parool|gesl|parol|hasl|lozink|jelszo|sifr)[a-z]{0,4}|parol\xc4\x83|[ck]ontrasenya|contrasinal|contrasigno"
+        r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
+        r"|wachtwurd|pasfhocal|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
+        r"|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|has\xc5\x82a|palavra-passe)\ ?[:*]?",
         "Passwort",
         "Passwort7",
     ),
