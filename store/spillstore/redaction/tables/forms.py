@@ -19,7 +19,7 @@ PASSED = "flags type sensitive kind description enabled disabled format required
 # Words before a name alone that make it one of a service: `api key`.
 QUALIFIERS = "certificate api access secret private auth encryption signing master account shared license client app service unseal recovery"
 # Last words of commands that set a variable: `config set NAME value`.
-SETTERS = "set setx setenv add put ENV -gx -Ux -x -g -U"
+SETTERS = "SetEnv fastcgi_param uwsgi_param set setx setenv add put ENV -gx -Ux -x -g -U"
 # What a line may begin with before `NAME=value`.
 COMMANDS = "export set setx ENV ARG declare Environment= -"
 # Directives of programs, whose value stands behind a blank.
@@ -56,7 +56,7 @@ _COMMAND = (
     rf"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|{OPTION}"
 )
 _SETTER = (
-    r"(?:\b(?:setx|setenv|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})"
+    r"(?:\b(?:setx|setenv|SetEnv|fastcgi_param|uwsgi_param|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})"
     r"|(?:^|[\r\n])[ \t]*ENV)[ \t]+"
 )
 SQL = r"(?i:\b(?:create|alter)[ \t]+(?:user|role|login)|\bgrant\b[^\r\n]*\bon)\b[^\r\n]*"
@@ -451,7 +451,7 @@ FORMS: tuple[Form, ...] = (
         "password 12 is too short",
         _BLANK,
         OWN_LINE,
-        rf"\A(?:{DIRECTIVES})|_pass(?:word|wd)\Z|\APass\Z",
+        rf"\A(?:{DIRECTIVES})|_pass(?:word|wd)\Z|\APass\Z|\Apasswd\Z",
         back=64,
         any_word=True,
     ),

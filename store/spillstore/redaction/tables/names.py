@@ -45,7 +45,7 @@ WHERE = words(
 )
 
 _PASSWORD = words(
-    "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
+    "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd kennwort contrasena senha"
 )
 _PUBLIC = words(
     "site public pub publishable fips host foreign primary unique cache sort partition index idempotency object socket meta"
@@ -130,7 +130,21 @@ PROMISES: tuple[Promise, ...] = (
         'row_key0="%a{13}"',
         among=words("wep wifi wlan wireless"),
     ),
-    Promise(words("phrase"), "password", "pass_phrase=%a{12}", "catch_phrase=%a{12}", words("pass")),
+    Promise(
+        words("key"),
+        "password",
+        "<pre-shared-key>7%a{11}</pre-shared-key>",
+        "<shared-key>%a{6}</shared-key>",
+        words("shared"),
+        words("pre"),
+    ),
+    Promise(
+        words("phrase word"),
+        "password",
+        "pass_phrase=%a{12}\n\npassWord=%a{12}",
+        "catch_phrase=%a{12}",
+        words("pass"),
+    ),
     Promise(
         words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing export delete")
     ),
@@ -210,14 +224,6 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
     Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
-    Promise(
-        words("net"),
-        "long",
-        "azure.account.key.x.core.windows.net=%b{86}==",
-        "azure.x.core.windows.net=%b{16}==",
-        words("windows"),
-        _KEYED | PROVIDERS,
-    ),
     Promise(words("sessid sessionid phpsessid jsessionid"), "long", "PHPSESSID=%h{32}", "processid=%a{32}"),
     Promise(
         words("id sid"),
@@ -282,6 +288,10 @@ JOINED = {
     "hmackey": "hmac key",
     "activationkey": "activation key",
     "signingkey": "signing key",
+    "signkey": "sign key",
+    "aeskey": "aes key",
+    "cipherkey": "cipher key",
+    "encryptkey": "encrypt key",
     "sharedkey": "shared key",
     "presharedkey": "pre shared key",
     "sessionkey": "session key",
@@ -293,13 +303,13 @@ JOINED = {
 ENDINGS = ("password", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
 SHORT_ENDINGS = ("pass", "pwd", "pw")
 BEFORE_SHORT = words(
-    "db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
+    "auth new old vpn master bind usr svc guest wifi sip ldap imap backup unlock cert pfx db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
     "svn git"
 )
 
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
-    "kennwort Kennwort KENNWORT evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
+    "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
@@ -309,6 +319,7 @@ MARKED = (
         "_SESSION=",
         "pw=",
         "pw:",
+        "pw>",
         "pat:",
         "pat=",
         "PAT:",

@@ -139,7 +139,7 @@ WORD_AND_NUMBER = _shape(
 JOINTS = _shape(rb"[_.:>-]", "_", "a")
 SHORT_WORDS = _shape(rb"[A-Za-z][a-z]{2,}", "Kit", "KIt")
 NAMED_SO = _shape(
-    rb".*\.(?:[a-z][a-z0-9]{1,5}|[A-Z][A-Z0-9]{1,5})|.*@[\w-]+\.[\w.-]+|(?i:(?:.*[^A-Za-z0-9])?(?:(?:sha|md|base|utf|aes)-?\d|v\d{1,3}(?![A-Za-z0-9])).*)"
+    rb".*\.(?:[a-z][a-z0-9]{1,5}|[A-Z][A-Z0-9]{1,5})|.*@[\w-]+\.[\w.-]+|(?i:(?:.*[^A-Za-z0-9])?(?:(?:sha|md|base|utf|aes)-?\d|v\d{1,3}(?=[-_.:/]|\Z)).*)"
     rb"|arn:.*|0x[0-9A-Fa-f]+|[\w.-]+:(?:v?[\d.]+|latest)",
     "Kittens7.txt",
     "Kittens7.x",
