@@ -134,7 +134,7 @@ static int closed_could(const Text *t, i64 begin, i64 line_end) {
 /* A name that a quote or a bracket ends, and no sign behind it. */
 static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
-    if (at_is(t, stop, '"') && heads_column(t, begin, stop))
+    if (at_is(t, stop, '"') && ((is(t, stop + 1, BLANK) && at_is(t, blanks_end(t, stop + 1), '"')) || heads_column(t, begin, stop)))
         return 1;
     for (; at < line_end && (is(t, at, CLOSER | BLANK) || at_is(t, at, ')')); at++)
         if (one_of(t->text[at], "\\&%"))

@@ -330,6 +330,16 @@ FORMS: tuple[Form, ...] = (
         of="password",
     ),
     Form(
+        "typed",
+        r"\"[ \t]{1,16}\"(?=[^\s\"])",
+        '"password"    "Kit%a{8}7.x"',
+        '"password"    "Kittens"',
+        '"',
+        r"(?:\A|[\r\n])[ \t]*\"",
+        back=64,
+        of="password",
+    ),
+    Form(
         "quoted",
         r"\[\w{0,16}\][ \t]{0,8}+=[ \t]{0,8}+(?=[\"'])",
         'char password[] = "kittens";\n\nconst char api_key[40] = "%h{32}";',

@@ -168,7 +168,7 @@ PROMISES: tuple[Promise, ...] = (
         longer=2,
     ),
     Promise(words("token tokens"), "", "", "clientToken=%a{24}", words("client")),
-    Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public")),
+    Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public request")),
     Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
     Promise(words("code"), "long", "device_code=%a{40}", "country_code=%a{40}", words("device")),
     Promise(words("bearer"), "token", "bearer: %a{40}", "bearer: %d{9}"),

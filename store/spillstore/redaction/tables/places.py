@@ -786,6 +786,28 @@ COMMANDS = (
     ),
     Command(
         "PASSWORD",
+        "keyvault secret set",
+        r"--value[ \t=]+[\"']?",
+        goes="az keyvault secret set --vault-name x --name y --value %a{12}",
+        stays="az keyvault secret set --vault-name x --name y --file z",
+    ),
+    Command(
+        "PASSWORD",
+        "ssm put-parameter",
+        r"--value[ \t=]+[\"']?",
+        judge="typed",
+        goes="aws ssm put-parameter --name /db/x --value Kit%a{8}7 --type SecureString",
+        stays="aws ssm put-parameter --name /db/x --value kittens7 --type String",
+    ),
+    Command(
+        "PASSWORD",
+        "add-generic-password,add-internet-password",
+        r"-w[ \t]+[\"']?",
+        goes="security add-generic-password -a me -s x -w %a{12}",
+        stays="security add-generic-password -a me -s x -w",
+    ),
+    Command(
+        "PASSWORD",
         "lftp",
         r"-u[ \t]+[\"']?[^\s,\"']{1,128},",
         goes="lftp -u me,%a{12} h",

@@ -92,7 +92,7 @@ MESSAGE = _shape(
 )
 # letters of Chinese, Japanese or Korean, and small numbers
 HAN = _shape(
-    rb"(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+(?:(?:[\xe3-\xed][\x80-\xbf]{2})+(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+)+",
+    rb"(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+(?:[\xe3-\xed][\x80-\xbf]{2}(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+)+",
     "\u81f3\u5c118\u4f4d",
     "\u81f3a8",
 )

@@ -140,6 +140,11 @@ VARIABLES: tuple[Harmless, ...] = (
         "/name7/**",
         "/name7/**!",
     ),
+    Harmless(
+        r"(?:required|nullable|string|sometimes|confirmed|omitempty|(?:min|max|between|size|regex)[:=][^|,]*)(?:[|,][a-z_]+(?:[:=][^|,]*)?)+",
+        "required|min:8|max:64",
+        "requires|min:8|max:64!",
+    ),
     Harmless(r"[a-z]+(?::[A-Za-z]+)+", "name:other", "name:7other"),
     Harmless(r"[abglstvw]:[A-Za-z_]\w*(?:[.\[][\w.\[\]]*)?|[as]:\d+", "a:name.name7", "a:name7!"),
     Harmless(
