@@ -136,8 +136,12 @@ int after_blank_only(Text *t, i64 begin, i64 stop, int strength) {
         return 1;
     if (!directive(t, begin, stop))
         return 0;
-    i64 at = blanks_end(t, stop), end = at; /* a word of letters alone is one in `.netrc` only */
-    while (is(t, end, ALNUM) && !is(t, end, DIGIT)) end++;
+    i64 at = blanks_end(t, stop), end = at; /* a word of letters alone is one in `.netrc` only, but for capitals in it */
+    int capital = 0;
+    for (; is(t, end, ALNUM) && !is(t, end, DIGIT); end++)
+        capital |= end > at && t->text[end] >= 'A' && t->text[end] <= 'Z';
+    if (capital && end - at >= 8)
+        return first_of_line(t, begin) || login_before(t, begin);
     while (end < t->size && one_of(t->text[end], ".,;:?)]")) end++;
     if (end > at && (is(t, end, BLANK | LINE_END) || (end - at > 2 && is(t, end, CLOSER) && !is(t, end, WORD))))
         return login_before(t, begin) && holds(t, line_before(t, begin), begin, "machine ");

@@ -159,7 +159,7 @@ FORMS: tuple[Form, ...] = (
         of="secret token",
     ),
     Form(
-        "drawn",
+        "several",
         ASSIGN
         + r"\{[ \t]{0,8}+(?![\"']?(?i:\w*(?:hash|sha|sum|id|digest|version|print|ur[il]|arn|type|name|alg))\b)[\"']?[\w.-]{1,48}[\"']?[ \t]{0,8}+(?:=>|[:=])[ \t]{0,8}+(?=[\"'])",
         'tokens = { "ci": "%a{32}" }\n\n"apiKeys": {"me": "%h{32}", "you": "x"}',
