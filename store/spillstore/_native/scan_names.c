@@ -238,7 +238,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     case ';':
         return heads_column(t, begin, stop);
     case ',':
-        return heads_column(t, begin, stop) ||
+        return dashed || heads_column(t, begin, stop) ||
                ((left == '{' || left == ':') && listed_could(t, blanks_end(t, stop + 1), line_end, strength));
     case '<': case '+': case '-':
         return 1;

@@ -1213,7 +1213,7 @@ PHRASES: tuple[Phrase, ...] = (
         follows='["]',
     ),
     Phrase(
-        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|nlock code|asscode|ccess code|oor code|larm code|ctivation code|ign-in code|PIN code|Pin code|pin code|PINCode|PinCode|etup code|etup Code|ogin PIN|card PIN|Your PIN|your PIN|time password|OTP is|otp is|Your OTP|your OTP|PIN is",
+        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|nlock code|asscode|ccess code|oor code|larm code|ctivation code|ign-in code|etup PIN code|etupPINCode|etup code|etup Code|ogin PIN|card PIN|Your PIN|your PIN|time password|OTP is|otp is|Your OTP|your OTP|PIN is",
         "digits",
         r"(?: is| =)?:?[ \t]{1,2}[\"'`*]{0,2}(?=\d)",
         "Your verification code is %d{6}.\n\nYour login PIN: 4%d{3}",
