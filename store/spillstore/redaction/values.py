@@ -128,7 +128,7 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
     """
     salt = quoted and len(value) >= _SALT and _salted(value)
     program = not quoted and not literal and shapes.PROGRAM.search(value) is not None
-    message = (quoted or not value.isascii()) and not salt and _message(value)
+    message = (quoted or not (literal or value.isascii())) and not salt and _message(value)
     if salt or program or message or harmless(value) or (not value.isascii() and _binary(value)):
         return salt
     if strength == "password":
@@ -186,6 +186,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         or not _text(value)
         or _path(value)
         or shapes.VERSION.fullmatch(value)
+        or shapes.HAN.fullmatch(value)
         or (shapes.SPOKEN.fullmatch(value) and _identifier(value))
     ):
         return False
@@ -211,9 +212,9 @@ def _message(value: bytes) -> bool:
     Places that are filled in (``$1``, ``{{name}}``), tags, and small numbers behind a blank count as nothing.
     """
     text = shapes.FILLED.sub(b"", value)
-    if shapes.DIGIT.search(text):
-        return shapes.HAN.fullmatch(value) is not None
-    return not text.isascii() or shapes.MESSAGE.fullmatch(text) is not None
+    return shapes.DIGIT.search(text) is None and (
+        not text.isascii() or shapes.MESSAGE.fullmatch(text) is not None
+    )
 
 
 def mixed(value: bytes) -> bool:
