@@ -141,7 +141,10 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
     if strength == "secret" and not (shapes.NAMED.fullmatch(value) and _identifier(value)):
         chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
         return drawn(value) or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
-    return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
+    typed_so = (len(value) >= _LONG and entropy(value) >= _BITS) or shapes.WORD_AND_NUMBER.fullmatch(
+        value
+    ) is not None
+    return drawn(value) or (typed_so and not _words(value))
 
 
 def _binary(value: bytes) -> bool:

@@ -249,6 +249,13 @@ PHRASES: tuple[Phrase, ...] = (
         r"iwconfig [\w-]{1,24} ",
     ),
     Phrase(
+        "nmp_community|nmpCommunity|NMP_COMMUNITY|nmp-community|ommunity string|ommunity_string",
+        "mixed",
+        ASSIGN + r"[\"']?(?=[^\s\"'])",
+        'snmp_community: "7%a{11}"',
+        "snmp_community: public",
+    ),
+    Phrase(
         "auth-pass ",
         "word",
         r"[\w.-]{1,64}[ \t](?=\S)",
