@@ -141,10 +141,10 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
     if strength == "secret" and not (shapes.NAMED.fullmatch(value) and _identifier(value)):
         chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
         return drawn(value) or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
-    typed_so = (len(value) >= _LONG and entropy(value) >= _BITS) or shapes.WORD_AND_NUMBER.fullmatch(
-        value
-    ) is not None
-    return drawn(value) or (typed_so and not _words(value))
+    made = len(value) >= _LONG and entropy(value) >= _BITS
+    return drawn(value) or (
+        (made or shapes.WORD_AND_NUMBER.fullmatch(value) is not None) and not _words(value)
+    )
 
 
 def _binary(value: bytes) -> bool:
