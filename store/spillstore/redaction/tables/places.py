@@ -378,7 +378,7 @@ ADDRESSES = (
         run=_BASE64,
         least=12,
         judge="user_and_password",
-        goes="<auth xmlns='urn:x' mechanism='PLAIN'>AG1lAHMz%l{16}c2Q=</auth>",
+        goes="<auth xmlns='urn:xmpp' mechanism='PLAIN'>bWU6%l{15}0</auth>",
         stays="<auth xmlns='urn:x' mechanism='PLAIN'>credentials</auth>",
     ),
     Place(

@@ -93,8 +93,8 @@ MESSAGE = _shape(
 # letters of Chinese, Japanese or Korean, and small numbers
 HAN = _shape(
     rb"(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+(?:[\xe3-\xed][\x80-\xbf]{2}(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+)+",
-    "\u81f3\u5c118\u4f4d",
-    "\u81f3a8",
+    "\xe8\x87\xb3\xe5\xb0\x918\xe4\xbd\x8d",
+    "\xe8\x87\xb3a8",
 )
 HYPHENATED = _shape(rb"[a-z]+(?:[-/][a-z]+)*(?:-v?\d{1,2})?", "my-first-cat-v2", "my_first_cat")
 CAMELS = _shape(classes.CAMELS.encode(), "MyURLForCats", "xKqTTbYe")
