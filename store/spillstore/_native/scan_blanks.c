@@ -45,7 +45,7 @@ static int login_before(const Text *t, i64 begin) {
 static int directive(const Text *t, i64 begin, i64 stop) {
     i64 size = stop - begin;
     const u8 *name = t->text + begin;
-    return (size == 8 && memcmp(name, "password", 8) == 0) || (size == 11 && memcmp(name, "requirepass", 11) == 0) ||
+    return called(t, stop) || (size == 4 && memcmp(name, "Pass", 4) == 0) || (size == 11 && memcmp(name, "requirepass", 11) == 0) ||
            (size == 10 && memcmp(name, "masterauth", 10) == 0);
 }
 
@@ -65,12 +65,18 @@ static int drawn_part(const Text *t, i64 at, i64 line_end) {
     return (end - at >= 8 && digits) || end == t->size;
 }
 
-/* Whether the word at `at` is the last of its line, or of a string in it, and no word of letters. */
+/* Whether the word at `at` is the last of its line, or of a string in it, and no word of letters, unless a capital stands in a long one. */
 int last_word_could(const Text *t, i64 at, i64 line_end, int strength) {
-    int letters = 1;
+    int letters = 1, capital = 0, escaped = 0;
     i64 end = at;
-    for (; end < line_end && is(t, end, WORD); end++) letters &= is(t, end, ALNUM) && !is(t, end, DIGIT);
-    return (end == line_end || one_of(t->text[end], "\"'`")) && !letters && end - at >= least_value(strength);
+    for (; end < line_end && is(t, end, WORD); end++) {
+        letters &= is(t, end, ALNUM) && !is(t, end, DIGIT);
+        capital |= end > at && t->text[end] >= 'A' && t->text[end] <= 'Z';
+        escaped |= t->text[end] == '\\'; /* it may end there, in a string */
+    }
+    if (letters && !(capital && end - at >= 8))
+        return 0;
+    return (end == line_end || escaped || one_of(t->text[end], "\"'`")) && end - at >= least_value(strength);
 }
 
 /* Whether a word behind blanks at `at`, in quotes or a bracket or not, has letters of both cases and digits, as passwords have to. */
@@ -130,8 +136,12 @@ int after_blank_only(Text *t, i64 begin, i64 stop, int strength) {
         return 1;
     if (!directive(t, begin, stop))
         return 0;
-    i64 at = blanks_end(t, stop), end = at; /* a word of letters alone is one in `.netrc` only */
-    while (is(t, end, ALNUM) && !is(t, end, DIGIT)) end++;
+    i64 at = blanks_end(t, stop), end = at; /* a word of letters alone is one in `.netrc` only, but for capitals in it */
+    int capital = 0;
+    for (; is(t, end, ALNUM) && !is(t, end, DIGIT); end++)
+        capital |= end > at && t->text[end] >= 'A' && t->text[end] <= 'Z';
+    if (capital && end - at >= 8)
+        return first_of_line(t, begin) || login_before(t, begin);
     while (end < t->size && one_of(t->text[end], ".,;:?)]")) end++;
     if (end > at && (is(t, end, BLANK | LINE_END) || (end - at > 2 && is(t, end, CLOSER) && !is(t, end, WORD))))
         return login_before(t, begin) && holds(t, line_before(t, begin), begin, "machine ");

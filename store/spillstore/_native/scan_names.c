@@ -46,7 +46,7 @@ static int no_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     if (one_of(byte, "{|>,\\") && blanks_end(t, end) >= line_end)
         return byte == '{' ? next_line_could(t, line_end, 0) : byte != ',';
     if (byte == '{' && !is(t, at + 1, WORD)) /* an object, which may have the value */
-        return field_could(t, at, line_end, strength);
+        return field_could(t, at, line_end, strength) || ((strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end));
     if (byte == '[' && at_quote(t, blanks_end(t, at + 1)))
         return strength == PASSWORD ? quoted_could(t, blanks_end(t, at + 1), line_end, strength) != 0
                                     : (strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end);
@@ -134,7 +134,7 @@ static int closed_could(const Text *t, i64 begin, i64 line_end) {
 /* A name that a quote or a bracket ends, and no sign behind it. */
 static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     i64 at = stop;
-    if (at_is(t, stop, '"') && heads_column(t, begin, stop))
+    if (at_is(t, stop, '"') && ((is(t, stop + 1, BLANK) && at_is(t, blanks_end(t, stop + 1), '"')) || heads_column(t, begin, stop)))
         return 1;
     for (; at < line_end && (is(t, at, CLOSER | BLANK) || at_is(t, at, ')')); at++)
         if (one_of(t->text[at], "\\&%"))
@@ -146,17 +146,21 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
     if (t->text[at] == '{' && !is(t, at + 1, WORD))
         return next_line_could(t, line_end, 0) &&
                (behind_a_sign(t, begin) || part_of_a_form(t, begin) || holds(t, begin - BACK, begin, "variable"));
+    if (is(t, at, ALNUM) && is(t, at - 1, BLANK) && before_quotes(t, begin) == '=' && !holds(t, begin - 8, begin, "class"))
+        return element_could_be(t, at, line_end, strength); /* `<x name="password" type="text">` */
     if (t->text[at] != ',')
         return (one_of(t->text[at], "=!>|?o") && run_could_be(t, stop, line_end, strength)) || label_could(t, stop, strength);
     while (++at < line_end && is(t, at, BLANK)) {}
     if (at == line_end)
         return closed_could(t, begin, line_end);
+    if (line_end - at > 8 && memcmp(t->text + at, "default=", 8) == 0)
+        at += 8;
     at += at_is(t, at, 'b');
     if (at >= line_end || !one_of(t->text[at], "\\\"'"))
         return 0;
     i64 end = at + 1;
     while (end < line_end && t->text[end] != t->text[at] && t->text[end] != '\\') end++;
-    int plain = t->text[begin] != '-' && !holds(t, begin - 20, begin, "define") && !holds(t, begin - 20, begin, "(");
+    int plain = strength != PASSWORD && t->text[begin] != '-' && !holds(t, begin - 20, begin, "define") && !holds(t, begin - 20, begin, "(");
     if (plain && end < line_end && t->text[end] == t->text[at] && end > at + 1 && wordy(t, at + 1, end))
         return 0;
     return quoted_could(t, at, line_end, strength) != 0;
@@ -224,13 +228,17 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         return begin > 0 && (line_end - stop < 16 || element_could_be(t, stop, line_end, strength));
     case '*':
         return at_is(t, stop + 1, '*') && is(t, stop + 2, BLANK) && run_could_be(t, stop, line_end, strength);
+    case '[': /* of an array: `password[] = "..."` */
+        for (at = stop + 1; at < stop + 18 && is(t, at, NAME); at++) {}
+        at = blanks_end(t, at + 1);
+        return at_is(t, at, '=') && quoted_could(t, blanks_end(t, at + 1), line_end, strength) > 0;
     case '|':
         return heads_column(t, begin, stop) ||
                ((left == 0 || left == '|' || is(t, begin - 1, LINE_END)) && last_word_could(t, stop + 1, line_end, strength));
     case ';':
         return heads_column(t, begin, stop);
     case ',':
-        return heads_column(t, begin, stop) ||
+        return dashed || heads_column(t, begin, stop) ||
                ((left == '{' || left == ':') && listed_could(t, blanks_end(t, stop + 1), line_end, strength));
     case '<': case '+': case '-':
         return 1;

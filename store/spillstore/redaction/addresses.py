@@ -24,7 +24,7 @@ _HOST_FIRST = re.compile(rb"\d{2,5}/|[^@]*/[^@:]*[?#]")
 _LEAST_TOKEN = 16
 _VARIABLE = re.compile(places.ADDRESS_VARIABLE.encode())
 _DATABASES = tuple(places.DATABASES.encode().split())
-_NOBODY = frozenset(places.NOBODY.encode().split())  # of databases
+_NOBODY = frozenset([b"", *places.NOBODY.encode().split()])  # of databases
 _ANYBODY = _NOBODY - {b"uid"} | frozenset(places.ANYBODY.encode().split())
 
 

@@ -56,7 +56,7 @@ def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
     stop = cut.start() if cut else end
     while stop > start and text[stop - 1] in _TRAILING and not _balanced(text[start:stop]):
         stop -= 1
-    given = text[start:stop]
+    given = b"" if text.startswith(b"...", stop) else text[start:stop]  # what is left out is no secret
     if (closed := _CLOSED.match(given)) and not literal and not _literal(text, begin, start, stop):
         stop = start + closed.end(1)
         given = closed[1]

@@ -55,8 +55,9 @@ def option(look: Look, named: Named, begin: int, start: int) -> int:
     if QUOTE.match(text, start):
         return quoted(look, named, begin, start)
     end = look.word(start)
-    given = text[start:end].rstrip(b".,;:?)]")
-    plain = given.isalpha() and (named.strength == "password" or len(given) < _LONG_WORD or not drawn(given))
+    given = text[start:end].rstrip(b".,;:?!)]")
+    password = named.strength == "password"
+    plain = given.isalpha() and not (mixed(given) if password else len(given) >= _LONG_WORD and drawn(given))
     if text[start] == ord("-") or plain or _METAVARIABLE.fullmatch(given):
         look.open(start, end)
         return 0
@@ -207,7 +208,7 @@ def element(look: Look, named: Named, _begin: int, start: int) -> int:
     given = text[start:stop]
     if entity := _ENTITY.search(given):
         given = given[: entity.start()]
-    given = given.rstrip()
+    given = given.rstrip().removesuffix(b"]]>")
     if text.startswith(b"</", stop) and judged(given, named.strength):
         look.add(start, start + len(given), named.kind)
     return 0
@@ -235,6 +236,8 @@ READERS: dict[str, Reader] = {
     "created": statements.created,
     "columns": columns.columns,
     "below": _below("value"),
+    "hosted": _below("hosted"),
+    "framed": _below("framed"),
     "codes": _below("codes"),
     "logins": _below("logins"),
     "result": _below("result"),

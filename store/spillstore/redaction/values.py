@@ -128,7 +128,7 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
     """
     salt = quoted and len(value) >= _SALT and _salted(value)
     program = not quoted and not literal and shapes.PROGRAM.search(value) is not None
-    message = quoted and not salt and _message(value)
+    message = (quoted or not (literal or value.isascii())) and not salt and _message(value)
     if salt or program or message or harmless(value) or (not value.isascii() and _binary(value)):
         return salt
     if strength == "password":
@@ -139,8 +139,12 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
     if strength in {"weak", "long"} or _path(value):
         return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
     if strength == "secret" and not (shapes.NAMED.fullmatch(value) and _identifier(value)):
-        return drawn(value) or ((quoted or literal) and shapes.CHOSEN.fullmatch(value) is not None)
-    return drawn(value) or (len(value) >= _LONG and not _words(value) and entropy(value) >= _BITS)
+        chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
+        return drawn(value) or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
+    made = len(value) >= _LONG and entropy(value) >= _BITS
+    return drawn(value) or (
+        (made or shapes.WORD_AND_NUMBER.fullmatch(value) is not None) and not _words(value)
+    )
 
 
 def _binary(value: bytes) -> bool:
@@ -185,6 +189,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
         or not _text(value)
         or _path(value)
         or shapes.VERSION.fullmatch(value)
+        or shapes.HAN.fullmatch(value)
         or (shapes.SPOKEN.fullmatch(value) and _identifier(value))
     ):
         return False
@@ -207,7 +212,7 @@ def _password(value: bytes, *, quoted: bool, literal: bool) -> bool:
 def _message(value: bytes) -> bool:
     """Whether it is a text for people, in any language: no digit, and several words, other letters, or a mark at its end.
 
-    Places that are filled in (``$1``, ``{{name}}``) and tags count as nothing.
+    Places that are filled in (``$1``, ``{{name}}``), tags, and small numbers behind a blank count as nothing.
     """
     text = shapes.FILLED.sub(b"", value)
     return shapes.DIGIT.search(text) is None and (
@@ -216,10 +221,11 @@ def _message(value: bytes) -> bool:
 
 
 def mixed(value: bytes) -> bool:
-    """Whether letters stand beside digits or signs, as in no word, and it is no path or call."""
+    """Whether letters stand beside digits or signs, or of both cases beside each other, as in no word, and it is no path or call."""
+    if value.isalpha():
+        return shapes.CAMELS.fullmatch(value) is None
     return (
-        not value.isalpha()
-        and shapes.LETTER.search(value) is not None
+        shapes.LETTER.search(value) is not None
         and b"/" not in value
         and not value.endswith((b")", b"]", b"}", b">"))
         and not all(piece.isalpha() for piece in shapes.PIECE.findall(value))
@@ -262,6 +268,7 @@ def _identifier(value: bytes) -> bool:
     """Whether letters have the form of a name in a program: several words, or capitals alone."""
     return (
         b"_" in value
+        or b"-" in value
         or b"." in value
         or b"#" in value
         or value.isupper()

@@ -12,6 +12,9 @@ TOKEN_OR_MARK = "[A-Za-z0-9_.~+/=@:|-]"  # noqa: S105  # of those and their lite
 KEY = "[A-Za-z0-9+/=_.~%!@#$^*:-]"  # of keys behind names
 CREDENTIAL = r"[^\s\"'`<>,;\\\x00-\x20(){}\[\]|&]"  # of what stands behind a scheme of HTTP
 PIECE = r"[^-_./:\s,+@=#]"  # of the pieces of a value, between its separators
+# Letters as in words, whose capitals begin one or are those of an abbreviation; a short one may be any.
+_HUMP = r"(?:[A-Z]{1,7}[a-z]{2,}|[A-Z][a-z]|[A-Z]{1,7}s(?![a-z]))"
+CAMELS = rf"(?:(?:{_HUMP}|[a-z]{{2,}}){_HUMP}*[A-Z]{{0,7}}|[A-Z]+|[a-z]+|[A-Za-z]{{0,7}})"
 BEFORE_RUN = "./+~@$#?!*^"  # what stands between such bytes is a part of a path, a name, a mangled symbol, and no token
 BEHIND_RUN = "/+~@$(=*{[:^"
 UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"

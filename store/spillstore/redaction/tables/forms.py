@@ -17,13 +17,13 @@ TYPES = "As as Str str STRING char byte text TEXT var std::"
 VALUES = "value stringvalue string_value parametervalue default"
 PASSED = "flags type sensitive kind description enabled disabled format required source origin scope comment permissions slotsetting label purpose"
 # Words before a name alone that make it one of a service: `api key`.
-QUALIFIERS = "api access secret private auth encryption signing master account shared license client app service unseal recovery"
+QUALIFIERS = "certificate api access secret private auth encryption signing master account shared license client app service unseal recovery"
 # Last words of commands that set a variable: `config set NAME value`.
-SETTERS = "set setx setenv add put ENV -gx -Ux -x -g -U"
+SETTERS = "SetEnv fastcgi_param uwsgi_param set setx setenv add put ENV -gx -Ux -x -g -U"
 # What a line may begin with before `NAME=value`.
 COMMANDS = "export set setx ENV ARG declare Environment= -"
 # Directives of programs, whose value stands behind a blank.
-DIRECTIVES = "password requirepass masterauth"
+DIRECTIVES = r"password|requirepass|masterauth"
 
 # --- parts of expressions ---
 
@@ -39,7 +39,7 @@ ASSIGN = (
     rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&(?!mut\b|str\b|dyn\b)\w{{1,64}}+[ \t]{{1,64}}+(?=[\w\"']))?)(?>(?:{ENTITY})?)"
 )
 _STRING = r"(?=\\{0,8}[\"'])"
-_VALUE = r"\\{0,8}[\"']?(?:Parameter)?[Vv]alue\\{0,8}[\"']?[ \t]{0,64}+[:=][ \t]{0,64}+"
+_VALUE = r"\\{0,8}[\"']?(?:Parameter|[a-z]{1,16}:)?[Vv]alue\\{0,8}[\"']?[ \t]{0,64}+[:=][ \t]{0,64}+"
 _FIELD = (
     r"(?:,?[ \t]{0,8}\\{0,8}[\"']?[a-z]\w{0,15}\\{0,8}[\"']?[ \t]{0,8}[:=][ \t]{0,8}"
     r"(?:\\{0,8}[\"'][\w./-]{0,32}\\{0,8}[\"']|\w{1,8}))"
@@ -48,6 +48,7 @@ _TYPE = (
     r"(?:[ \t]{0,8}+:[ \t]{0,8}+(?:&(?:'\w+[ \t]+)?)?[A-Za-z_][\w.\[\]<>|?* ]{0,64}?"
     r"|(?:\[\])?[ \t]{1,8}+(?:[Aa]s[ \t]+)?(?:\[\])?(?:[Ss]tring|STRING|str|char|byte|bytes|text|var|TEXT|std::string)(?:\[\d*\])?)"
 )
+_CDATA = r"(?>(?:<!\[CDATA\[)?)"
 _BAR = r"(?:\||│|┃|║)"
 _CALLED = r"(?i:pass(?:word|wd|phrase))"
 OPTION = r"(?:-e|-o|-v|--?var|--env|--build-arg|--set|--set-string|--from-literal|--extra-vars)[ \t=]+"
@@ -55,7 +56,7 @@ _COMMAND = (
     rf"export[ \t]+|set[ \t]+|setx[ \t]+|ENV[ \t]+|ARG[ \t]+|declare[ \t]+-x[ \t]+|Environment=|{OPTION}"
 )
 _SETTER = (
-    r"(?:\b(?:setx|setenv|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})"
+    r"(?:\b(?:setx|setenv|SetEnv|fastcgi_param|uwsgi_param|(?:configure|config|env|secrets?)[ \t]+(?:set|add|put)|config:set|set[ \t]+-[gUx]{1,3})"
     r"|(?:^|[\r\n])[ \t]*ENV)[ \t]+"
 )
 SQL = r"(?i:\b(?:create|alter)[ \t]+(?:user|role|login)|\bgrant\b[^\r\n]*\bon)\b[^\r\n]*"
@@ -74,12 +75,13 @@ _BLANK_ALONE = (
 )
 
 # Bytes that may stand behind a name with a value.
-BEHIND = " \t\\\"'`]=:<>?+-(%&!,*;|"
+BEHIND = " \t\\\"'`]=:<>?+-(%&!,*;|["
 CLOSERS = "\\\"'`]&%"
 _BLANK = " \t"
-_SIGNS = BEHIND.translate({ord(sign): None for sign in "(,;|"})
+_SIGNS = BEHIND.translate({ord(sign): None for sign in "(,;|["})
 # What stands between a name and its value in several forms.
-_NEXT_STRING = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+b?" + _STRING + r"(?!.-)"
+_NEXT_ITEM = r"\\{0,8}[\"'][ \t]{0,64}+,[ \t]{0,64}+b?" + _STRING
+_NEXT_STRING = _NEXT_ITEM + r"(?!.-)"
 _OR_ELSE = r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?=[\"'`])"
 _COMPARED = CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING
 _BLANK_WORD = r"[ \t]{1,16}+(?=[^\s=:])"
@@ -142,9 +144,9 @@ FORMS: tuple[Form, ...] = (
         "quoted",
         ASSIGN
         + r"(?:(?:Some|Ok|Just|String|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
-        + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer))"
+        + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer)|(?:Token|Key|ApiKey|AuthToken|Credential|Password)(?:::|\.)(?:new|from|of|create))"
         + r"\([ \t]{0,64}+(?=[\"'])|string\(\d{1,9}\)[ \t]{1,64}+(?=\"))",
-        'api_key = Some("%a{32}")',
+        'api_key = Some("%a{32}")\n\nlet token = Token::new("%a{32}");',
         'api_key = find("%a{32}")',
         _SIGNS,
     ),
@@ -157,11 +159,29 @@ FORMS: tuple[Form, ...] = (
         of="secret token",
     ),
     Form(
+        "several",
+        ASSIGN
+        + r"\{[ \t]{0,8}+(?![\"']?(?i:\w*(?:hash|sha|sum|id|digest|version|print|ur[il]|arn|type|name|alg))\b)[\"']?[\w.-]{1,48}[\"']?[ \t]{0,8}+(?:=>|[:=])[ \t]{0,8}+(?=[\"'])",
+        'tokens = { "ci": "%a{32}" }\n\n"apiKeys": {"me": "%h{32}", "you": "x"}',
+        'tokens = { "checksum": "%a{32}" }',
+        _SIGNS,
+        name=r"(?i:tokens|keys|secrets)\Z",
+        of="secret token",
+    ),
+    Form(
         "quoted",
         CLOSER + r"=[ \t]{1,16}+\"[^\"\\\r\n]{0,256}+\"[ \t]{1,4}->[ \t]{1,4}(?=\")",
         'db_password = "7%a{11}" -> "7%a{11}"',
         'db_password = "text" -> "string"',
         _SIGNS,
+    ),
+    Form(
+        "quoted",
+        ASSIGN + r"0x[0-9a-f]{6,16}[ \t]{1,4}(?=\")",
+        '$1 = {user = 0x5582a0 "app", password = 0x5582c0 "kittens", retries = 3}',
+        "password = 0x5582c0 kittens",
+        _SIGNS,
+        of="password secret token",
     ),
     Form(
         "quoted",
@@ -224,7 +244,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "ended",
-        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,10}:[ \t]{1,4}+(?=\S)",
+        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,10}[ \t]?:[ \t]{1,4}+(?=\S)",
         'Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}\n\n{"text":"token refreshed: %a{40}"}\n\nthe key to go on, shown once: %a{40}',
         "Save this token now: it is the only time",
         _BLANK,
@@ -285,12 +305,46 @@ FORMS: tuple[Form, ...] = (
     # --- a comma ---
     Form(
         "quoted",
-        _NEXT_STRING,
-        "os.getenv('DB_PASSWORD', 'kittens')",
+        _NEXT_ITEM,
+        "os.getenv('DB_PASSWORD', 'kittens')\n\nos.Setenv(\"DB_PASSWORD\", \"kittens\")",
         "os.find('DB_PASSWORD', 'kittens')",
         CLOSERS,
-        before=r"define[^\r\n]*|(?i:\bgetenv|\benv(?:iron)?(?:\.get|\.fetch)?)\(\\{0,8}[\"']",
-        back=20,
+        before=r"define[^\r\n]*|(?i:\b[gs]etenv|\bputenv|EnvironmentVariable|\benv(?:iron)?(?:\.get|\.fetch|\.setdefault)?)\(\\{0,8}[\"']",
+        back=32,
+    ),
+    Form(
+        "quoted",
+        r"[\"'][ \t]{0,8}+,[ \t]{0,8}+(?>(?:default=)?)(?=[\"'])",
+        'PASSWORD = config("DB_PASSWORD", default="kittens")',
+        'PASSWORD = find("DB_PASSWORD", default="kittens")',
+        CLOSERS,
+        r"\b(?:config|env|env\.str)\([\"']",
+        r"\A[A-Z][A-Z\d_]*\Z",
+    ),
+    Form(
+        "signed",
+        r"[\"'][ \t]{0,8}+,[ \t]{0,8}+[\"'](?=[^\s\"'-])",
+        'form.append("password", "Kit%a{8}7!x")\n\n["password", "Kit%a{8}7!x"]',
+        '["password", "Confirm2"]',
+        CLOSERS,
+        of="password",
+    ),
+    Form(
+        "typed",
+        r"\"[ \t]{1,16}\"(?=[^\s\"])",
+        '"password"    "Kit%a{8}7.x"',
+        '"password"    "Kittens"',
+        '"',
+        r"(?:\A|[\r\n])[ \t]*\"",
+        back=64,
+        of="password",
+    ),
+    Form(
+        "quoted",
+        r"\[\w{0,16}\][ \t]{0,8}+=[ \t]{0,8}+(?=[\"'])",
+        'char password[] = "kittens";\n\nconst char api_key[40] = "%h{32}";',
+        'password[0] = name;\npassword[] = "text";',
+        "[",
     ),
     Form(
         "quoted",
@@ -396,18 +450,18 @@ FORMS: tuple[Form, ...] = (
         "login, password kittens",
         _BLANK,
         _LOGIN,
-        rf"\A(?:{DIRECTIVES.replace(' ', '|')})",
+        rf"\A(?:{DIRECTIVES})",
         back=256,
         any_word=True,
     ),
     Form(
         "directive",
         _BLANK_WORD,
-        "requirepass 7%a{11}",
+        "requirepass 7%a{11}\n\nrcon_password 7%a{11}\n\nPass 7%a{11}",
         "password 12 is too short",
         _BLANK,
         OWN_LINE,
-        rf"\A(?:{DIRECTIVES.replace(' ', '|')})",
+        rf"\A(?:{DIRECTIVES})|_pass(?:word|wd)\Z|\APass\Z|\Apasswd\Z",
         back=64,
         any_word=True,
     ),
@@ -499,6 +553,15 @@ FORMS: tuple[Form, ...] = (
         back=256,
     ),
     Form(
+        "cell",
+        rf":[ \t]{{1,64}}+{_BAR}[ \t]{{1,64}}+(?=[^\s|])",
+        "| Password: | 7%a{11} |",
+        "| Password: | varchar(64) |",
+        ":",
+        rf"(?:\A|[\r\n])[^\r\n]{{0,200}}{_BAR}[ \t]*(?:[\w.-]{{1,24}} ){{0,3}}",
+        back=256,
+    ),
+    Form(
         "column",
         r"\|(?=[^\s|])",
         "smtp_password|7%a{11}\n\n12|api_token|%h{32}",
@@ -527,8 +590,8 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "word",
-        r"[ \t]{1,64}+REG_(?:EXPAND_)?SZ[ \t]{1,64}+(?=\S)",
-        "DefaultPassword    REG_SZ    7%a{11}",
+        r"[ \t]{1,64}+REG_(?:(?:EXPAND_)?SZ|BINARY)[ \t]{1,64}+(?=\S)",
+        "DefaultPassword    REG_SZ    7%a{11}\n\nPassword    REG_BINARY    7%H{14}A",
         "DefaultPassword    REG_NONE    7%a{11}",
         _BLANK,
     ),
@@ -585,20 +648,62 @@ FORMS: tuple[Form, ...] = (
     # --- elements ---
     Form(
         "element",
-        r"(?>(?:[ \t][^<>\r\n]{0,256}+)?)>[ \t]{0,16}+(?=[^<\s])",
-        "<api_token>%a{32}</api_token>\n\n<password>  7%a{11} </password>",
+        rf"(?>(?:[ \t][^<>\r\n]{{0,256}}+)?)>[ \t]{{0,16}}+{_CDATA}(?=[^<\s])",
+        "<api_token>%a{32}</api_token>\n\n<password>  7%a{11} </password>\n\n<password><![CDATA[7%a{11}]]></password>",
         "{api_token>%a{16}</api_token>",
         "> \t",
         _TAG,
     ),
     Form(
         "element",
-        r"[\"'](?>(?:[ \t][^<>\r\n]{0,128}+)?)>(?=[^<\s])",
-        '<entry key="api_token">%a{32}</entry>',
+        rf"[\"'](?>(?:[ \t][^<>\r\n]{{0,128}}+)?)>(?>(?:<(?:value|string)>)?){_CDATA}(?=[^<\s])",
+        '<entry key="api_token">%a{32}</entry>\n\n<setting name="Password" x="String"><value>kittens</value></setting>\n\n<void property="password"><string>kittens</string></void>',
         '<entry about="api_token">%a{16}</entry>',
         "\"'",
-        r"\b(?:name|key|id)=[\"'][\w.-]{0,96}",
+        r"\b(?i:name|key|id|property)=[\"'][\w.-]{0,96}",
         back=128,
+    ),
+    Form(
+        "quoted",
+        r"[ \t]{1,8}+(?:[\w:.-]{1,32}=\"[^\"<>\r\n]{0,64}\"[ \t]{1,8}+){0,3}[Vv]alue=(?=[\"'])",
+        '<api-key value="%h{32}"/>\n\n<Password hidden="true" Value="kittens" />',
+        '<password label="kittens"/>',
+        _BLANK,
+        _TAG,
+    ),
+    Form(
+        "escaped",
+        r"&gt;(?=[^\s&])",
+        "&lt;api_token&gt;%a{32}&lt;/api_token&gt;",
+        "&lt;api_token&gt;text&lt;/api_token&gt;",
+        "&",
+        r"&lt;(?:\w{1,30}:)?",
+    ),
+    Form(
+        "typed",
+        r"</\w{1,8}>[ \t]{0,4}:[ \t]{0,4}(?>(?:<\w{1,8}>)?)(?=[^\s<])",
+        "<b>password</b>: Kit%a{8}7.x",
+        "<b>password</b>: Base64-encoded",
+        "<",
+        of="password",
+    ),
+    Form(
+        "typed",
+        r",[ \t](?=[^\s\"'\]-])",
+        "args: [run, --password, Kit%a{8}7.x]",
+        "the options --password, Kitten7",
+        ",",
+        r"[\[,][ \t]{0,4}",
+        r"\A-.*",
+        of="password",
+    ),
+    Form(
+        "element",
+        r"</string>[ \t]{0,8}+<string>(?=[^<\s])",
+        "<entry><string>password</string><string>kittens</string></entry>",
+        "<list><string>password</string><string>kittens</string></list>",
+        "<",
+        r"<entry>[ \t]*<string>",
     ),
     Form(
         "element",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from spillstore.redaction.tables.classes import CAMELS
 from spillstore.redaction.tables.forms import OPTION, OWN_LINE
 
 
@@ -96,7 +97,7 @@ LITERALS: tuple[Unquoted, ...] = (
         OWN_LINE,
         r".*:[\s*]*",
         _END,
-        not_value=r"[A-Za-z]{0,4}|(?=.*[A-Z])[A-Za-z]+|(?!\w*\d\d\.\w?\Z)[A-Za-z_]\w*[.\[|<][\w.\[\]|<{:'\"]*(?<!\d\d)",
+        not_value=rf"[A-Za-z]{{0,4}}|(?=.*[A-Z]){CAMELS}|(?!\w*\d\d\.\w?\Z)[A-Za-z_]\w*(?:[.\[|<]|::)[\w.\[\]|<{{:'\"]*(?<!\d\d)",
     ),
     Unquoted("cmdkey /user:me /pass:kittens_cats", "user:me pass:kittens_cats", r"[ \t]/", r"pass(?:word)?:"),
     Unquoted(

@@ -41,11 +41,11 @@ class Promise(NamedTuple):
 
 WHERE = words(
     "prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
-    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext stdout it x b"
+    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext stdout it x b content contents pem"
 )
 
 _PASSWORD = words(
-    "password passwd passwort passphrase passcode pwd pw psw pass passw kennwort contrasena senha"
+    "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd kennwort contrasena senha"
 )
 _PUBLIC = words(
     "site public pub publishable fips host foreign primary unique cache sort partition index idempotency object socket meta"
@@ -89,7 +89,7 @@ _PASSING = words(
 )
 # Words that only hint at a secret: what stands behind them must be long and drawn. Few of them may be searched for in texts.
 HINTS = words(
-    "auth access signing jwt captcha hmac verifier webhook pat priv privkey private license licence activation enrollment "
+    "auth access signing jwt captcha hmac verifier webhook pat priv privkey license licence activation enrollment "
     "enrolment join pairing session bearer refresh cookie pepper sso saml oauth openid assertion ticket credential seed psk "
     "passwordless otp mfa invite recovery integration dsn encrypt gossip"
 )
@@ -101,13 +101,15 @@ _ABOUT = words(
     "reference arn version scope scopes required enabled min max age time date hash hashed digest checksum fingerprint index "
     "pos position offset kind store storage vault generator validator strength usage info description text title page form "
     "input view callback handler func function method event listener change changed up down press pressed code char chars "
-    "sha rev revision selector board word words map maps set list dir folder location bits bit cache column table schema range mode signature used"
+    "sha rev revision selector board sid kid accessor verification head org organization tenant zone account release client clients word words map maps set list dir folder location bits bit cache column table schema range mode signature used"
 )
 # Words before `pass` of tests and compilers.
 _RUNS = words(
     "debug first second third last pre post opt filter band low high multi single test print after before run bypass to"
 )
 _KEYS = words("key keys")
+# Words before a secret's name that make it a hash, or an id.
+_NONE = words("hashed masked redacted identifier identifiers")
 
 PROMISES: tuple[Promise, ...] = (
     Promise(_PASSWORD, "", "", "public_password=%a{12}", behind=_PUBLIC - {"primary", "host"}),
@@ -128,11 +130,28 @@ PROMISES: tuple[Promise, ...] = (
         'row_key0="%a{13}"',
         among=words("wep wifi wlan wireless"),
     ),
-    Promise(words("phrase"), "password", "pass_phrase=%a{12}", "catch_phrase=%a{12}", words("pass")),
-    Promise(words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing")),
+    Promise(
+        words("key"),
+        "password",
+        "<pre-shared-key>7%a{11}</pre-shared-key>",
+        "<shared-key>%a{6}</shared-key>",
+        words("shared"),
+        words("pre"),
+    ),
+    Promise(
+        words("phrase word"),
+        "password",
+        "pass_phrase=%a{12}\n\npassWord=%a{12}",
+        "catch_phrase=%a{12}",
+        words("pass"),
+    ),
+    Promise(
+        words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing export delete")
+    ),
+    Promise(_PASSWORD | words("secret token apikey"), "", "", "hashed_secret=%h{40}", behind=_NONE),
     Promise(words("secret"), "secret", "client_secret=%a{24}", "secretName=%a{24}"),
     Promise(
-        words("token"),
+        words("token tokens"),
         "token",
         "META_PAGE_TOKEN=%a{40}",
         "next_page_token=%a{40}",
@@ -141,12 +160,23 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(words("token tokens"), "", "", "next_page_token=%a{24}", _PASSING),
     Promise(
-        words("token"), "token", "aws_client_token=%a{24}", "client_token=%a{24}", words("client"), longer=2
+        words("token tokens"),
+        "token",
+        "aws_client_token=%a{24}",
+        "client_token=%a{24}",
+        words("client"),
+        longer=2,
     ),
-    Promise(words("token"), "", "", "clientToken=%a{24}", words("client")),
-    Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public")),
+    Promise(words("token tokens"), "", "", "clientToken=%a{24}", words("client")),
+    Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public request")),
     Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
-    Promise(words("code"), "long", "device_code=%a{40}", "country_code=%a{40}", words("device")),
+    Promise(
+        words("code"),
+        "token",
+        "device_code=%a{40}\n\nrecovery_code: %h{4}7-a%h{4}",
+        "country_code=%a{40}",
+        words("device recovery backup scratch"),
+    ),
     Promise(words("bearer"), "token", "bearer: %a{40}", "bearer: %d{9}"),
     Promise(words("pepper"), "token", "auth_pepper: %h{32}", "auth_pepper: ground"),
     Promise(words("totp"), "long", '"totp": "%U{32}"', '"totp": "%U{6}"'),
@@ -200,14 +230,6 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
     Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
-    Promise(
-        words("net"),
-        "long",
-        "azure.account.key.x.core.windows.net=%b{86}==",
-        "azure.x.core.windows.net=%b{16}==",
-        words("windows"),
-        words("account"),
-    ),
     Promise(words("sessid sessionid phpsessid jsessionid"), "long", "PHPSESSID=%h{32}", "processid=%a{32}"),
     Promise(
         words("id sid"),
@@ -235,6 +257,8 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(_LOCAL - words("trusted restore"), "", "", "webhook_checksum=%a{32}"),
     Promise(_PASSING | words("challenge nonce state"), "", "", "auth_challenge=%a{32}"),
+    Promise(HINTS, "", "", "identifier.license │ %h{40}", behind=_NONE),
+    Promise(words("private"), "hint", "RECAPTCHA_PRIVATE=%a{40}", '"private": "%a{40}"', longer=1),
     Promise(HINTS, "hint", "X-Mailer-Webhook │ %h{40}", "X-Mailer-Webhook │ %h{8}-%h{4}-%h{4}-%h{4}-%h{12}"),
     Promise(words(""), "hint", "hmac_of_webhooks: %h{40}", "of_webhooks: %l{32}", among=HINTS),
     Promise(words(""), "hint", "MAILGUN_SENDING: %h{40}", "MAILGUN_SENDING: short", among=PROVIDERS),
@@ -268,18 +292,30 @@ JOINED = {
     "destkeypass": "key pass",
     "licensekey": "license key",
     "hmackey": "hmac key",
+    "activationkey": "activation key",
+    "signingkey": "signing key",
+    "signkey": "sign key",
+    "aeskey": "aes key",
+    "cipherkey": "cipher key",
+    "encryptkey": "encrypt key",
+    "sharedkey": "shared key",
+    "presharedkey": "pre shared key",
+    "sessionkey": "session key",
+    "nwkskey": "network session key",
+    "appskey": "app session key",
+    "nwkkey": "network master key",
 }
 # Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
 ENDINGS = ("password", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
 SHORT_ENDINGS = ("pass", "pwd", "pw")
 BEFORE_SHORT = words(
-    "db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
+    "auth new old vpn master bind usr svc guest wifi sip ldap imap backup unlock cert pfx db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
     "svn git"
 )
 
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
-    "kennwort Kennwort KENNWORT evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
+    "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
@@ -289,6 +325,7 @@ MARKED = (
         "_SESSION=",
         "pw=",
         "pw:",
+        "pw>",
         "pat:",
         "pat=",
         "PAT:",

@@ -34,7 +34,7 @@ class NextLine(NamedTuple):
     alone: str = ""
 
 
-_ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh])>)?)\]?+"
+_ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh]|dt|name)>)?)\]?+"
 _SET = _ENDED + r"[ \t]{0,8}+(?>=>|[:=])[ \t]{0,8}+"
 _NO_SIGN = _ENDED + r"[ \t]{0,8}+,?[ \t]{0,8}+"
 
@@ -66,12 +66,18 @@ LINES = (
         rf"[ \t]*(?:[-+][ \t]+)?\\?[\"']?(?i:{_VALUES})\\?[\"']?[ \t]*(?:=>|[:=])[ \t]*(?:!!str[ \t]+)?(?=\S)",
         DESCRIBED,
     ),
+    Line("hosted", r"[ \t]*\"[\w-]+(?:\.[\w-]+)+\"[ \t]*:[ \t]*(?=\")"),
+    Line(
+        "framed",
+        r"(?s)[ \t]*(?:\||\xe2\x94\x82)[ \t]*value[ \t]*(?:\||\xe2\x94\x82)[ \t]*([^\s|]+).*",
+        r"(?s)[ \t]*(?:\||\xe2\x94)(?![ \t\x82]*value).*",
+    ),
     Line("result", _RESULT, rf"(?s)(?!{_RESULT}).*"),
     Line("joined", r"\s*(?=[\"'])"),
     Line("argument", r"[ \t]*+(?:(?=[\"'][^-])|-[ \t]+(?=[\"']?[^\s\"'-]))"),
     Line(
         "string",
-        rf"(?s)[ \t]*<(?:string|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
+        rf"(?s)[ \t]*<(?:string|value|dd|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
     ),
     Line(
         "element",
@@ -135,9 +141,9 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "string",
-        r"<(?:key|t[dh])>[\w.-]*",
+        r"<(?:key|t[dh]|dt|name)>[\w.-]*",
         _NO_SIGN,
-        "<key>api_token</key>\n<string>%a{32}</string>\n\n<td>SECRET_KEY</td>\n<td><pre>&#x27;%a{32}&#x27;</pre></td>",
+        "<key>api_token</key>\n<string>%a{32}</string>\n\n<td>SECRET_KEY</td>\n<td><pre>&#x27;%a{32}&#x27;</pre></td>\n\n<name>db_password</name>\n<value>7%a{11}</value>",
         "<key>api_token</key>\n<date>%a{32}</date>",
     ),
     NextLine(

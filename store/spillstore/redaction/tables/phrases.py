@@ -55,6 +55,8 @@ _ARGUMENTS = (
     + r"){0,2}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])"
 )
 
+_OF_A_KEY = r"(?:type|typ|management|mgmt|size|length|name|id|index|format|rotation|exchange|version)\b"
+_NARROW = r"(?>(?:\xc2\xa0|\xe2\x80\xaf)?)"  # a blank that no line ends in, before a colon of French
 # What stands between the words and a value in several phrases; what stands before some of them.
 _STRING = r"[ \t]{1,64}+(?=[\"'])"
 _BARE = r"[ \t]{1,16}+(?=[^\s=:\"'])"
@@ -117,6 +119,213 @@ PHRASES: tuple[Phrase, ...] = (
         follows="[A-Za-z0-9\"'\\[({]",
     ),
     Phrase(
+        "(admin / |(root / |(admin/|(root/|(admin:|(root:|(admin, |(user: ",
+        "typed",
+        r"(?>(?:[\w.@-]{1,48}[ \t]?[,/][ \t]?(?:p\w{1,7}:[ \t])?)?)(?=\S)",
+        "- Panel: https://x.example.com (admin / Kit%a{8}7.x)\n\nthe server (user: me, pw: Kit%a{8}7.x)",
+        "the server (admin / Kittens)",
+    ),
+    Phrase(
+        'AES "|SHA "|MD5 "|DES "',
+        "typed",
+        "",
+        'createUser me SHA "Kit%a{8}7.x" AES "Kit%a{8}7!"',
+        'createUser me SHA "kittens" AES "kittens"\nthe SHA "Kit%a{8}7.x"',
+        r"createUser[ \t][^\r\n]{1,96}",
+    ),
+    Phrase(
+        '"-p', "typed", r"(?>(?:\",[ \t]?\")?)(?=[^\s\"-])", '["mysql", "-uroot", "-pKit%a{8}7.x"]\n\n["tool", "-p", "Kit%a{8}7.x"]', '["tool", "-p", "8080:80"]'
+    ),
+    Phrase(
+        "-o user=|-o username=|cifs user=|cifs username=",
+        "typed",
+        r"[\w.\\/-]{1,64}%(?=\S)",
+        "mount -t cifs //h/s /mnt -o user=me%Kit%a{8}7.x",
+        "mount -o user=me%20Kit",
+    ),
+    Phrase(
+        "-v2c -c |-v1 -c |-v 2c -c |-v 1 -c ",
+        "signed",
+        r"[\"']?(?=[^\s\"'])",
+        "$ snmpget -v2c -c Kit%a{8}7!x 10.0.0.1 x",
+        "$ snmpget -v2c -c public 10.0.0.1 x\nbash -v1 -c Kit%a{8}7!x",
+        r"\bsnmp\w{2,12}[ \t][^\r\n]{0,96}",
+    ),
+    Phrase(
+        ":auth(|.auth(|.AUTH(|.requirepass(",
+        "signed",
+        r"[\"'](?=[^\s\"'])",
+        'redis:auth("Kit%a{8}7!x")',
+        'app.auth("me7@Host.example.com")\napp.auth("Kitten2Provider")',
+    ),
+    Phrase(
+        "setsteamaccount |pypi-token.|--plaintext |--plaintext=|--plain-text ",
+        "option",
+        r"(?>(?:[\w-]{1,64}[ \t])?)(?=\S)",
+        "sv_setsteamaccount %H{32}\n\npoetry config pypi-token.x 7%a{40}\n\ncaddy hash-password --plaintext 7%a{11}",
+        "caddy hash-password --plaintext <password>",
+    ),
+    Phrase(
+        "-serial |/ipk |erial key: |erial Key: |roduct key: |roduct Key: |roduct Key : |icense key: |icense Key: |icence key: |ctivation key: |CD key: |CD-Key: ",
+        "grouped",
+        r"[ \t]{0,8}[\"']?(?=[A-Z0-9])",
+        "unity -batchmode -serial SB-%U{3}7-A%U{3}-%U{4}-%U{4}-%U{4}\n\nslmgr /ipk A%U{4}-7%U{4}-%U{5}-%U{5}-%U{5}",
+        "tool -serial 1234-5678-9012-3456-7890",
+        promises="token",
+    ),
+    Phrase(
+        "userid=|USERID=",
+        "before at",
+        r"[\"']?[\w$#]{1,64}/(?=[^\s@/])",
+        "expdp userid=me/7%a{11}@db",
+        "userid=me@db/x",
+    ),
+    Phrase(
+        " catalog | auxiliary ",
+        "before at",
+        r"[\"']?[\w$#]{1,64}/(?=[^\s@/])",
+        "rman target / catalog me/7%a{11}@cat",
+        "the catalog me/7%a{11}@cat",
+        r"(?:\A|[\s])rman[ \t][^\r\n]{0,128}",
+    ),
+    Phrase(
+        "addresses=",
+        "typed",
+        r"[\da-f.:/,]{3,96} (?:[\w-]{1,24}=[^\s\"=]{1,32} ){0,3}name=\"?(?=\w)",
+        "add addresses=10.1.0.0/24 name=Kit%a{8}7",
+        "add addresses=10.1.0.0/24 name=public",
+    ),
+    Phrase(
+        "github-oauth.|gitlab-oauth.|gitlab-token.|bitbucket-oauth.",
+        "issued",
+        r"[\w.-]{1,64} (?:[\w-]{1,48} )?(?=\w)",
+        "composer config -g github-oauth.github.com %h{40}",
+        "composer config -g github-oauth.github.com <token>",
+        promises="token",
+    ),
+    Phrase(
+        "pass4SymmKey|pass4symmkey",
+        "value",
+        ASSIGN,
+        "pass4SymmKey = 7%a{11}",
+        "pass4SymmKey = <key>",
+    ),
+    Phrase(
+        "edis_auth|EDIS_AUTH|edisAuth|edis-auth",
+        "typed",
+        ASSIGN + r"[\"']?(?=[^\s\"'])",
+        'REDIS_AUTH="Kit%a{8}7.x"',
+        "redisAuth = getRedis2Auth(config)",
+    ),
+    Phrase(
+        "printf '%s\\n' '|printf '%s' '|printf \"%s\\n\" \"|printf \"%s\" \"",
+        "signed",
+        "",
+        "printf '%s' 'Kit%a{8}7!x' | tool",
+        "printf '%s' 'Kittens7'",
+        follows="[A-Za-z0-9]",
+    ),
+    Phrase(
+        "ommand 'echo |ommand \"echo |eval 'echo |eval \"echo |md 'echo |md \"echo ",
+        "typed",
+        r"(?=[^\s\"'])",
+        "restic -r x --password-command 'echo Kit%a{8}7.x'\n\nPassCmd \"echo Kit%a{8}7.x\"",
+        "restic -r x --password-command 'echo Kittens'",
+    ),
+    Phrase(
+        "ser/pass: |ser/Pass: |ername/password: |ername/Password: |ser/password: |ser/Password: |ogin/password: |ogin/Password: |redentials ",
+        "typed",
+        r"[\"'`]?[\w.@-]{1,48}[\"'`]?[ \t]?[/:][ \t]?[\"'`]?(?=[^\s\"'`])",
+        "user/pass: admin/Kit%a{8}7.x\n\nwith credentials admin/Kit%a{8}7.x",
+        "user/pass: see App/Readme7",
+        follows="[A-Za-z0-9\"'`]",
+    ),
+    Phrase(
+        "key s:",
+        "word",
+        r"(?=\S)",
+        "iwconfig wlan0 key s:7%a{11}",
+        "the key s:7%a{11}",
+        r"iwconfig [\w-]{1,24} ",
+    ),
+    Phrase(
+        "nmp_community|nmpCommunity|NMP_COMMUNITY|nmp-community|ommunity string|ommunity_string",
+        "mixed",
+        ASSIGN + r"[\"']?(?=[^\s\"'])",
+        'snmp_community: "7%a{11}"',
+        "snmp_community: public",
+    ),
+    Phrase(
+        "auth-pass ",
+        "word",
+        r"[\w.-]{1,64}[ \t](?=\S)",
+        "sentinel auth-pass main 7%a{11}",
+        "the auth-pass main 7%a{11}",
+        r"(?i:sentinel )",
+    ),
+    Phrase(
+        "sst_auth",
+        "option",
+        ASSIGN + r"[\"']?[\w.-]{1,32}:(?=\S)",
+        'wsrep_sst_auth="sst:7%a{11}"',
+        "wsrep_sst_auth=sst",
+    ),
+    Phrase(
+        "char auth[] = |char auth[]=",
+        "issued",
+        r"\"",
+        'char auth[] = "%h{32}";',
+        'char auth[] = "none";',
+        promises="token",
+    ),
+    Phrase(
+        "option key |wifi-iface[",
+        "quoted",
+        r"(?>(?:\d{1,2}\]\.key=)?)(?=[\"'])",
+        "\toption key '7%a{11}'\n\nwireless.@wifi-iface[0].key='7%a{11}'",
+        "\toption key '1'",
+    ),
+    Phrase(
+        "-sec.psk |-security.psk |802-1x.password ",
+        "option",
+        r"(?=\S)",
+        "nmcli con modify x wifi-sec.psk 7%a{11}",
+        "nmcli con modify x wifi-sec.psk <password>",
+    ),
+    Phrase(
+        "version 2c |version 1 ",
+        "typed",
+        r"(?=\S)",
+        "snmp-server host 10.0.0.1 version 2c Kit%a{8}7",
+        "snmp-server host 10.0.0.1 version 2c public\nversion 1 Kit%a{8}7",
+        r"snmp-server host[^\r\n]{1,96}",
+    ),
+    Phrase(
+        ".windows.net=|.windows.net:|.windows.net ",
+        "long run",
+        r"[ \t]{0,4}=?[ \t]{0,4}[\"']?(?=[A-Za-z0-9+/])",
+        "fs.azure.account.key.x.dfs.core.windows.net=%b{86}==\n\nfs.azure.account.key.x.blob.core.windows.net: %b{86}==",
+        "x.core.windows.net=%b{16}==",
+        r"account\.key\.[\w.-]{1,64}",
+        "token",
+    ),
+    Phrase(
+        "full-tokenid ",
+        "framed",
+        r"[^\r\n]{1,200}+(?=[\r\n])",
+        "│ full-tokenid │ me@pam!x │\n├───┼───┤\n│ info │ {} │\n├───┼───┤\n│ value │ %h{8}-%h{4}-%h{4}-%h{4}-%h{12} │",
+        "│ full-tokenid │ me@pam!x │\n├───┼───┤\n│ label │ %h{8}-%h{4}-%h{4}-%h{4}-%h{12} │",
+        promises="token",
+    ),
+    Phrase(
+        '"bearer":|"http-basic":|"github-oauth":|"gitlab-oauth":|"gitlab-token":|"bitbucket-oauth":|"x-access-token":',
+        "hosted",
+        r"[ \t]{0,8}\{[ \t]{0,8}+(?=[\r\n])",
+        '"bearer": {\n    "h.example.com": "%a{32}"\n}',
+        '"bearer": {\n    "label": "%a{32}"\n}',
+        promises="token",
+    ),
+    Phrase(
         "ttempt [",
         "typed",
         r"(?:b?[\"'])?[\w.@-]{1,64}[\"']?/(?:b?[\"'])?(?=[^\s\"'])",
@@ -151,9 +360,9 @@ PHRASES: tuple[Phrase, ...] = (
         "AUTH ",
         "typed",
         r"(?=\S)",
-        "AUTH Kit%a{8}7.x",
+        'AUTH Kit%a{8}7.x\n\nwrite(7, "AUTH Kit%a{8}7.x\\r\\n", 22) = 22',
         "AUTH LOGIN",
-        r"(?:\A|[\r\n])",
+        r"(?:\A|[\r\n]|\")",
         follows="[A-Za-z0-9]",
     ),
     Phrase(
@@ -178,7 +387,7 @@ PHRASES: tuple[Phrase, ...] = (
         "334 UGFzc3dvcmQ6\n535 failed",
     ),
     Phrase(
-        "pass is |pw is |pwd is |passwd is |assword changed to |assword updated to |assword reset to |assword from ",
+        "pass is |pw is |pwd is |passwd is |assword changed to |assword updated to |assword reset to |assword from |ogin changed to ",
         "typed",
         "[\"'`]?(?=[^\\s\"'`])",
         "the pass is Kit%a{8}7.x\n\npassword changed to Kit%a{8}7.x",
@@ -238,6 +447,13 @@ PHRASES: tuple[Phrase, ...] = (
         "PIN of the safe is short",
         promises="code",
     ),
+    Phrase(
+        "DENTIFIED BY",
+        "word",
+        r"[ \t]{1,16}'\\''(?=[^\s'])",
+        r"+ mysql -e 'ALTER USER x IDENTIFIED BY '\''7%a{11}'\'' '",
+        r"+ mysql -e 'ALTER USER x IDENTIFIED BY '\''<word>'\'' '",
+    ),
     Phrase("DENTIFIED BY", "value", _STRING, "IDENTIFIED BY 'kittens'", "IDENTIFIED BY ''"),
     Phrase("DENTIFIED BY", "word", _BARE, "IDENTIFIED BY kittens", "IDENTIFIED BY <word>"),
     Phrase("dentified by", "quoted", _STRING, "create user me identified by 'kittens'", "is identified by 'kittens'", SQL),
@@ -271,6 +487,88 @@ PHRASES: tuple[Phrase, ...] = (
         "  DATABASE_URL: cG9zdGdyZXM6Ly9tZTpodW50ZXIyQGRiL3g=",
         "  DATABASE_URL: cG9zdGdyZXM6Ly9kYi94",
         r"(?:\A|[^A-Za-z0-9+/])",
+    ),
+    Phrase(
+        "Пароля|пароля|Парола|парола",
+        "value",
+        ASSIGN,
+        "пароля: 7%a{11}",
+        "a:пароля:7%a{11}",
+        _NO_COLON,
+    ),
+    Phrase(
+        "ifre",
+        "value",
+        ASSIGN,
+        "Şifre: 7%a{11}",
+        "ifre: 7%a{11}",
+        r"\xc5[\x9e\x9f]",
+    ),
+    Phrase(
+        "Jelsz|jelsz",
+        "value",
+        r"(?:\xc3\xb3|ava)" + ASSIGN,
+        "Jelszó: 7%a{11}",
+        "a:Jelszó:7%a{11}",
+        _NO_COLON,
+    ),
+    Phrase(
+        "密",
+        "value",
+        f"(?:钥|鑰)(?:为|是|為)?{ASSIGN}",
+        "密钥：%h{32}\n\nAPI 密鑰: %a{40}",  # noqa: RUF001  # a colon of Chinese
+        "密钥：refresh",  # noqa: RUF001  # a colon of Chinese
+        promises="token",
+    ),
+    Phrase(
+        "令|トー",
+        "value",
+        f"(?:牌|クン)(?:为|是|為)?{ASSIGN}",
+        "令牌：%h{32}\n\nトークン: %a{40}",  # noqa: RUF001  # a colon of Chinese
+        "令牌：refresh",  # noqa: RUF001  # a colon of Chinese
+        promises="token",
+    ),
+    Phrase(
+        "Clé API|clé API|Clé secr|clé secr|Clave API|clave API|Clave secreta|clave secreta|Chave de API|chave de API|Chave API|Chave secreta|chave secreta|API-Schl|Geheimschl"
+        "|Zugriffsschl|Chiave API|chiave API|Klucz API|klucz API|API-nyckel|API-sleutel|API anahtar|Jeton|jeton d",
+        "value",
+        rf"[^\s:=,;()]{{0,24}}(?:[ \t][^\s:=,;()]{{1,48}}){{0,3}}{_NARROW}" + ASSIGN,
+        "Clé API : %h{32}\n\nAPI-Schlüssel: %a{40}\n\nJeton d'accès\u202f: %a{40}",
+        "Jeton : refresh",
+        _NO_COLON,
+        "token",
+    ),
+    Phrase(
+        "ot de passe|mdp|Mdp|MDP",
+        "value",
+        _NARROW + ASSIGN,
+        "mdp : 7%a{11}\n\nFTP_MDP=7%a{11}\n\nMot de passe\u202f: 7%a{11}",
+        "mdp = MDP(grid)\namdp: 7%a{11}",
+        r"(?:\A|[^A-Za-z])[Mm]?",
+    ),
+    Phrase(
+        "пароль |Пароль |mot de passe |Mot de passe |contraseña |Contraseña |senha |Senha |hasło |Hasło |wachtwoord |Wachtwoord |parola |heslo |salasana |adgangskode ",
+        "signed",
+        r"(?>(?:(?:est|es|is|é|ist|jest|je|on|er|это)[ \t]{1,2})?)(?>(?:[\"'`]|\xc2\xab(?:\xc2\xa0)?)?)(?=[^\s\"'`])",
+        "votre mot de passe est Kit%a{8}7!x\n\nпароль Kit%a{8}7!x на сервер",  # noqa: RUF001  # letters of other alphabets
+        "votre mot de passe est Kittens7",
+    ),
+    Phrase(
+        "jeton |Jeton |clé |clave |chave ",
+        "alone",
+        r"(?=[A-Za-z0-9])",
+        "voici le jeton %a{40}",
+        "voici la clé secondaire",
+        promises="token",
+    ),
+    Phrase(
+        "i-Fi key|iFi key|i-Fi Key|iFi Key|wifi key|WPA key|WPA2 key|WPA Key|WEP key|etwork key|etwork security key|WLAN-Schl|Netzwerkschl"
+        "|Netzwerksicherheitsschl|Sicherheitsschl|Clé Wi|clé Wi|Clé WiFi|clé WiFi|Clé WPA|clé WPA|Clé réseau|clé réseau|Clef W|clef W|Clé de sécurité|clé de sécurité|Clave Wi|clave Wi|Clave de red"
+        "|Chave Wi|chave Wi|Chiave Wi|Chiave di rete",
+        "column",
+        rf"[^\s:=,;()-]{{0,16}}(?:[ \t-](?!{_OF_A_KEY})[^\s:=,;()-]{{1,24}}){{0,3}}{_NARROW}[ \t]{{0,16}}[:=][ \t]{{1,4}}(?=\S)",
+        "WPA key: 7%a{11}\n\nClé Wi-Fi : 7%a{11}\n\nWLAN-Schlüssel: 7%a{11}",
+        "WPA key: required\nWi-Fi key size: 12.5 bits",
     ),
     Phrase(
         "口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호"
@@ -311,8 +609,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "密",
         "value",
-        f"(?:码|碼){ASSIGN}",
-        "密码：7%a{11}\n\n密碼: 7%a{11}",  # noqa: RUF001  # a colon of Chinese
+        f"(?:码|碼)(?:为|是|為|已重置为)?{ASSIGN}",
+        "密码：7%a{11}\n\n密碼: 7%a{11}\n\n密码为：7%a{11}",  # noqa: RUF001  # a colon of Chinese
         "a:密码:7%a{11}",
         _NO_COLON,
     ),
@@ -566,7 +864,7 @@ PHRASES: tuple[Phrase, ...] = (
         "Your backup codes:\n  see below\n  %d{8}",
     ),
     Phrase(
-        "chpasswd:|users:|Users:|ccounts:|asswords:|redentials:|ogins:",
+        "asic_auth:|asicAuth:|asic-auth:|chpasswd:|users:|Users:|ccounts:|asswords:|redentials:|ogins:",
         "logins",
         r"[ \t]{0,4}+[|>]?[-+]?[ \t]{0,4}+(?=[\r\n])",
         'chpasswd:\n  list: |\n    root:Kit%a{8}7!x\n    me:Kitten1%d{3}.x\n\nusers:\n  me: Kit%a{8}7!x\n  you: "Kitten1%d{3}.x"',
@@ -623,6 +921,14 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
+        "TeleBot(|Telegraf(|OpenAI(|Anthropic(|Octokit(|Github(|SendGridAPIClient(",
+        "issued",
+        r"[\"'](?=\w)",
+        'client = OpenAI("%a{32}")\n\ng = Github("%h{40}")',
+        'client = OpenAI("gpt-4o-Mini2")',
+        promises="token",
+    ),
+    Phrase(
         "jwt.encode(|jwt.decode(|jwt.sign(|jwt.verify(|signWith(",
         "drawn",
         r"[^\"'\r\n]{0,64}(?:[\"'][^\"'\r\n]{0,64}[\"'][^\"'\r\n]{1,64}){0,3},[ \t]{0,8}+(?=[\"'])",
@@ -656,8 +962,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "Debugger PIN: |NickServ IDENTIFY |NickServ identify ",
         "word",
-        r"(?=\S)",
-        " * Debugger PIN: %d{3}-%d{3}-%d{3}\n\n/msg NickServ IDENTIFY 7%a{11}",
+        r"(?>(?:[\w-]{1,32}[ \t]+(?=\S))?)(?=\S)",
+        " * Debugger PIN: %d{3}-%d{3}-%d{3}\n\n/msg NickServ IDENTIFY 7%a{11}\n\n/msg NickServ IDENTIFY me 7%a{11}",
         "/msg NickServ IDENTIFY <password>",
     ),
     Phrase(
@@ -735,10 +1041,10 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "key1 |key2 ",
         "long run",
-        r"[ \t]{0,24}(?=[A-Za-z0-9+/])",
-        "key1    %b{86}== Full",
+        r"[ \t]{0,24}(?>(?:(?i:full|read)[ \t]{1,24})?)(?=[A-Za-z0-9+/])",
+        "key1    %b{86}== Full\n\n2025-11-04T12:01:44.110223+00:00  key1  FULL   %b{86}==",
         "key1    %b{20} Full",
-        r"(?:\A|[\r\n])",
+        r"(?:\A|[\r\n])(?:[\dT:+.-]{10,32}[ \t]{1,8})?",
     ),
     Phrase(
         "rootpw --plaintext |-password password |password-again password |password ENC |secret ENC |psk ENC ",
@@ -756,7 +1062,7 @@ PHRASES: tuple[Phrase, ...] = (
         "crypto isakmp key kittens",
     ),
     Phrase(
-        '"github-oauth":|"gitlab-token":',
+        '"github-oauth":|"gitlab-oauth":|"gitlab-token":|"bearer":',
         "quoted",
         r"[ \t]{0,8}\{[ \t]{0,8}\"[\w.-]{1,64}\"[ \t]{0,8}:[ \t]{0,8}(?=\")",
         '{"github-oauth": {"github.com": "%h{40}"}}',
@@ -764,10 +1070,11 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
-        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło ",
+        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord "
+        "|ifre |salasana |Salasana |adgangskode |Adgangskode ",
         "column",
-        r"(?:[^\s:=,;(){}]{1,20}[ \t]){0,3}[^\s:=,;(){}]{1,20}[ \t]?:[ \t]{1,4}+(?=\S)",
-        "Contraseña temporal: 7%a{11}",
+        r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|\xe2\x80[\x93\x94]|-)[ \t]{1,4}+(?=\S)",
+        "Contraseña temporal: 7%a{11}\n\nПароль пользователя x: 7%a{11}\n\nВаш пароль — 7%a{11}",  # noqa: RUF001  # letters of other alphabets
         "Contraseña temporal: ninguna",
     ),
     Phrase(
@@ -807,7 +1114,7 @@ PHRASES: tuple[Phrase, ...] = (
         "word",
         r"[ \t]*(?=[^\s={])",
         "bindpw 7%a{11}",
-        "the bindpw 7%a{11}",
+        "the bindpw kittens7",
         r"(?:\A|[\r\n])[ \t]*",
     ),
     Phrase(
@@ -832,7 +1139,7 @@ PHRASES: tuple[Phrase, ...] = (
         '"type": "random_pet",\n"result": "%a{20}"',
     ),
     Phrase(
-        'admin initial-password|requirepass"|331 Please|331 Password|$ pass show |/initialAdminPassword|print-access-token|gh auth token'
+        'admin initial-password|requirepass"|331 Please|331 Password| pass show |keepassxc-cli show |keepassxc-cli generate|/initialAdminPassword|print-access-token|gh auth token'
         "|$ op read |secrets versions access |$ lpass show |--query SecretString |find-generic-password |$ op item get |$ bw get password"
         "|config get DB_PASSWORD|--query value -o tsv|$ heroku auth:token|$ pwgen |$ openssl rand |$ apg |$ genpasswd|secrets.token_hex(|secrets.token_urlsafe(|get_random_secret_key|$ wg genkey|$ wg genpsk|/admin.password|access token is ",
         "printed",
@@ -872,7 +1179,7 @@ PHRASES: tuple[Phrase, ...] = (
         '"Name": "/db/x",\n"Type": "SecureString",\n"Label": "7%a{11}"',
     ),
     Phrase(
-        "--auth |--auth=|-auth |--proxy-user |--proxy-user=|--basic-auth |--basic-auth=|--basic_auth=|--creds |--creds=|--login |--login="
+        "--auth |--auth=|-auth=|-auth |--proxy-user |--proxy-user=|--basic-auth |--basic-auth=|--basic_auth=|--creds |--creds=|--login |--login="
         "|--userpass |--credentials |--credentials=|--admin-user=",
         "option",
         r"[\"']?[\w.@\\-]{1,64}:(?=[^\s:/\"'])",
@@ -894,7 +1201,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"[\"']?(?=[^\s\"'$])",
         "sudo -S apt update <<< '7%a{11}'",
         "bc <<< '7%a{11}'",
-        r"\b(?:sudo|kinit|passwd|chpasswd|login|cryptsetup|unlock|decrypt|gpg|su|pass|secrets?)\b[^\r\n]{0,96}",
+        r"\b(?:sudo|kinit|\w*passwd|env add|login|cryptsetup|unlock|decrypt|gpg|su|pass|secrets?)\b[^\r\n]{0,96}",
     ),
     Phrase(
         "assword......|asswd......|ecret......|oken......|ASSWORD......",
@@ -913,7 +1220,7 @@ PHRASES: tuple[Phrase, ...] = (
         follows='["]',
     ),
     Phrase(
-        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|nlock code|asscode|ccess code|oor code|larm code|ctivation code|ign-in code|ogin PIN|card PIN|Your PIN|your PIN|time password|OTP is|otp is|Your OTP|your OTP|PIN is",
+        "ication code|urity code|ogin code|rmation code|time code|SMS code|sms code|Your code|your code|airing code|PUK|2FA code|MFA code|nlock code|asscode|ccess code|oor code|larm code|ctivation code|ign-in code|etup PIN code|etupPINCode|etup code|etup Code|ogin PIN|card PIN|Your PIN|your PIN|time password|OTP is|otp is|Your OTP|your OTP|PIN is",
         "digits",
         r"(?: is| =)?:?[ \t]{1,2}[\"'`*]{0,2}(?=\d)",
         "Your verification code is %d{6}.\n\nYour login PIN: 4%d{3}",

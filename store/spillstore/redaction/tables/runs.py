@@ -15,6 +15,9 @@ LEAST_ISSUED = 20
 TRAILING = ")]}>,;.:"  # what ends a sentence or a call, and no value
 IN_PIECES = r"(?=[^\d\s]*+\d[^\d\s]*+\d)(?=[\d_-]*+[A-Za-z])[\w-]++"  # digits in two of them
 _KEY_OF_AWS = r"(?=[^\d]*\d)(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9+/]{40}"
+_UNESCAPED = r"[^\s\"'`\\\x00-\x20\x7f]"  # a word up to what is escaped in a string
+_IN_TEXT = _UNESCAPED.replace("[^", "[^<")  # the same up to a tag
+_NO_PATH = r"(?!\\(?![nrt\"'`\\]))"  # what stands behind it is an escape, if anything
 _CHAIN_ADDRESS = r"0x[0-9a-fA-F]{40}"
 
 
@@ -48,18 +51,18 @@ RUNS: dict[str, Run] = {
     # The only value of a list, as Java prints them.
     "bracketed": Run(r"[^\s\]]", ends=r"\]", looks="named", judged="quoted"),
     # A password of letters of both cases, digits and signs, wherever words may stand.
-    "typed": Run(classes.WORD, trims=TRAILING, looks="typed"),
+    "typed": Run(_IN_TEXT, 2, ends=_NO_PATH, trims=TRAILING, looks="typed"),
     # The same up to a colon.
     "field": Run(r"[^\s\"'`:\x00-\x20]", looks="typed"),
     # The same where any text may stand: with a sign that is in no name, or drawn.
-    "signed": Run(classes.WORD, trims=TRAILING, looks="signed"),
+    "signed": Run(_IN_TEXT, 2, ends=_NO_PATH, trims=TRAILING, looks="signed"),
     # The last word of its line.
     "column": Run(classes.WORD, ends=r"[\r\n]|\Z", form=".*[^.,:]", looks="named", judged="bare"),
     # The same, or the last of a string, as where a line is a value of JSON.
     "ended": Run(
-        classes.WORD,
-        ends=r"[\r\n]|\Z|[\"'`]",
-        trims="\\",
+        _UNESCAPED,
+        2,
+        ends=r"[\r\n]|\Z|[\"'`]|\\[nrt\"'`\\]",
         form=".*[^.,:]",
         looks="named",
         judged="bare",
@@ -83,6 +86,14 @@ RUNS: dict[str, Run] = {
         ends=r"(?![./(\[${@])",
         form=rf"(?=.*\d)(?=.*[A-Za-z])(?:{classes.UUID}(?::[0-9a-fA-F]{{32}})?|[A-Za-z0-9]{{{LEAST_ISSUED},}}|[\w-]{{32,}})",
         looks="drawn",
+    ),
+    # The content of an element whose brackets are escaped.
+    "escaped": Run(r"[^\s&<\"']", 5, ends="&lt;/", judged="quoted"),
+    # A key of a product: groups of capitals and digits.
+    "grouped": Run(
+        "[A-Z0-9-]",
+        ends=r"(?!\w)",
+        form=r"(?=[^\d]*\d)(?=[\d-]*[A-Z])(?:[A-Z0-9]{2}-)?[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,8}){3,7}",
     ),
     # A code of digits, in two parts or one.
     "digits": Run("[0-9-]", judged="quoted", without="-"),

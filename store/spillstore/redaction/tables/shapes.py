@@ -52,7 +52,12 @@ PROSE = _shape(
     "search",
 )
 ALPHABET = _shape(rb"(?i)abcdefgh|stuvwxyz|01234567", "x01234567", "x0123", "search")
-DOTTED = _shape(rb"\.?[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]\w*)+", "config.name", "config name")
+# names with dots between them, and no token with an id of six letters
+DOTTED = _shape(
+    rb"(?![A-Za-z0-9]{6}\.(?=[A-Za-z]*\d)[A-Za-z0-9]{16}\Z)\.?[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]\w*)+",
+    "config.name",
+    "config.abcdefghijklmn12",
+)
 # Of a password, of a secret. A word is looked for once, ahead, so that many of them take no longer.
 SPOKEN = _shape(
     rb"(?i)(?=[a-z_./#-]*?(?:password|passwd|passphrase))[a-z_./#-]*+(?:(?<=\.)\d\w*+)?:?",
@@ -60,7 +65,9 @@ SPOKEN = _shape(
     "login.name",
 )
 NAMED = _shape(
-    rb"(?i)(?:v\d)?(?=[a-z_.]*?(?:secret|key|token|password))[a-z_.]*+", "v2user_token", "v2user_name"
+    rb"(?i)(?:v\d)?(?=[a-z_.-]*?(?:secret|key|token|password))[a-z_.-]*+(?:v?\d{1,2})?",
+    "v2user_token",
+    "v2user_name",
 )
 NUMBER = _shape(values.NUMBER.encode(), "1,024", "1k")
 FILE = _shape(rb"\.[A-Za-z]\w{0,4}$|/$", "x/main.py", "x/main", "search")
@@ -74,7 +81,7 @@ PROGRAM = _shape(
 )
 CONSTANT = _shape(rb"[A-Z]+(?:_[A-Z\d]+)+", "MAX_SIZE_2", "MAX")
 FILLED = _shape(
-    rb"\$\d|\{\{[^{}]{0,64}\}\}|\[\[[^\[\]]{0,64}\]\]|</?[a-z]{1,10}/?>|\\{1,8}[\"'nrt]|''",
+    rb"%\d\$[sd@]|%[sd@]|\$\d|(?<=[ (])\d{1,3}(?:(?:-|\xe2\x80[\x93\x94])\d{1,3})?(?=[ ).,;:!%]|\Z)|\{\{[^{}]{0,64}\}\}|\[\[[^\[\]]{0,64}\]\]|</?[a-z]{1,10}/?>|\\{1,8}[\"'nrt]|''",
     "{{name}}",
     "{name}",
 )
@@ -83,9 +90,17 @@ MESSAGE = _shape(
     "Enter it here!",
     "enter7",
 )
-HYPHENATED = _shape(rb"[a-z]+(?:-[a-z]+)+", "my-first-cat", "my_first_cat")
+# letters of Chinese, Japanese or Korean, and small numbers
+HAN = _shape(
+    rb"(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+(?:[\xe3-\xed][\x80-\xbf]{2}(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+)+",
+    "\xe8\x87\xb3\xe5\xb0\x918\xe4\xbd\x8d",
+    "\xe8\x87\xb3a8",
+)
+HYPHENATED = _shape(rb"[a-z]+(?:[-/][a-z]+)*(?:-v?\d{1,2})?", "my-first-cat-v2", "my_first_cat")
+CAMELS = _shape(classes.CAMELS.encode(), "MyURLForCats", "xKqTTbYe")
 CLUSTER = _shape(rb"[bcdfghjklmnpqrstvwxz]{6}", "abcdfghz", "abcdefgh", "search")
-VERSION = _shape(rb"[^~<>=]{0,2}\d+(?:\.\d+)+[-+]?", "^10.11.12", "^10")
+_VERSION = rb"[\^~<>=v!]{0,3} ?\d+(?:\.(?:\d+|[x*]))+(?:[-.+]?(?:alpha|beta|rc|pre|dev|next|canary|snapshot|post|final)[.\d-]*)?[-+]?"
+VERSION = _shape(rb"(?i)%b(?: (?:\|\|? |- )?%b)*" % (_VERSION, _VERSION), ">=1.4.0-rc.1 <2.0.x", "^10")
 MIXED = _shape(rb"(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{6,}", "abc123", "abcdef")
 CHOSEN = _shape(rb".{10,}|.*[^A-Za-z_.].*", "kit7ten", "kitten", flags=re.DOTALL)
 # of a PIN; no year
@@ -112,9 +127,11 @@ PUNCTUATION = _shape(rb"[!-/:-@\[-`{-~]", "!", "a")
 SMALL_WORD = _shape(rb"[a-z]{7}", "7kittens", "7Kittens", "search")
 HEX = _shape(rb"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)", "0x7f3a", "7f3A")
 TYPED = _shape(
-    rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)[A-Za-z\d!@#%^&*+?~:_.-]{8,64}", "Kittens7", "kittens7"
+    rb"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^\d]*\d)(?:[A-Za-z\d!@#%^&*+?~:_.-]|=(?=[A-Za-z]?\Z)){8,64}",
+    "Kittens7",
+    "kittens7",
 )
-SIGN = _shape(rb"[!@#%^&*+?~]", "a!", "a-", "search")
+SIGN = _shape(rb"[!@#%^&*+?~=]", "a!", "a-", "search")
 # as people make one that must have all kinds of letters
 WORD_AND_NUMBER = _shape(
     rb"[A-Za-z][a-z]{2,15}\d{3,4}[!@#%^&*+?~:_.-][A-Za-z\d]{0,2}", "Kitten1987.x", "Kitten19.x"
@@ -122,8 +139,8 @@ WORD_AND_NUMBER = _shape(
 JOINTS = _shape(rb"[_.:>-]", "_", "a")
 SHORT_WORDS = _shape(rb"[A-Za-z][a-z]{2,}", "Kit", "KIt")
 NAMED_SO = _shape(
-    rb".*\.(?:[a-z][a-z0-9]{1,5}|[A-Z][A-Z0-9]{1,5})|.*@[\w-]+\.[\w.-]+|(?i:(?:.*[^A-Za-z0-9])?(?:(?:sha|md|base|utf|aes)-?\d|v\d{1,3}(?![A-Za-z0-9])).*)"
-    rb"|arn:.*|[\w.-]+:(?:v?[\d.]+|latest)",
+    rb".*\.(?:[a-z][a-z0-9]{1,5}|[A-Z][A-Z0-9]{1,5})|.*@[\w-]+\.[\w.-]+|(?i:(?:.*[^A-Za-z0-9])?(?:(?:sha|md|base|utf|aes)-?\d|v\d{1,3}(?=[-_.:/]|\Z)).*)"
+    rb"|arn:.*|0x[0-9A-Fa-f]+|[\w.-]+:(?:v?[\d.]+|latest)",
     "Kittens7.txt",
     "Kittens7.x",
 )
@@ -145,7 +162,10 @@ LONG_WORDS = _shape(rb"[A-Z]?[a-z]{4,}", "Kitten", "KItten")
 NAME = _shape(rb"[a-z\d](?:And|For|From|With)(?![a-z])|EXAMPLE", "dataFrom", "dataFoo", "search")
 HUMPS = _shape(rb"[A-Z][a-z]{2,}", "Kit", "kit")
 DIGEST = _shape(
-    rb"(?i)(?:sha\d{1,3}|md5|etag|digest|integrity|hash)\W{1,3}\Z", "sha256:", "sha256 of", "search"
+    rb"(?i)(?:sha\d{1,3}|md5|etag|digest|integrity|hash|verification)\W{1,3}\Z",
+    "sha256:",
+    "sha256 of",
+    "search",
 )
 SHORT_PREFIX = _shape(rb"(?>(?:(?:[a-z]{1,4}|[A-Z]{1,4})\d{0,2}[_-])+)", "ab1_C-", "kittens_")
 CHANGE = _shape(rb"(?<=[a-z])[^a-z_-]|(?<=[A-Z])[^A-Z_-]|(?<=\d)[^\d_-]", "a7", "aa", "search")

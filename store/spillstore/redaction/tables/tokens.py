@@ -237,7 +237,7 @@ TOKENS = (
     ("SWARM_TOKEN",          "SWMKEY-1-", "[A-Za-z0-9+/]{43}", "SWMKEY-1-%b{43}", "SWMKEY-1-%b{14}"),
     ("TAILSCALE_KEY",        "tskey-", "(?:auth|api|client|scim|webhook)-[A-Za-z0-9-]{12,}", "tskey-auth-%a{16}", "tskey-auth-%a{5}"),
     ("TAVILY_KEY",           "tvly-", "(?:dev-|prod-)?%a{20,}", "tvly-%a{24}", "tvly-%a{8}"),
-    ("TELEGRAM_TOKEN",       "0:|AA 1:|AA 2:|AA 3:|AA 4:|AA 5:|AA 6:|AA 7:|AA 8:|AA 9:|AA", "%w{33}(?!%w)", "0:AA%w{33}", "0:AA%w{11}"),
+    ("TELEGRAM_TOKEN",       "0:|AA 1:|AA 2:|AA 3:|AA 4:|AA 5:|AA 6:|AA 7:|AA 8:|AA 9:|AA %3A|AA", "%w{33}(?!%w)", "0:AA%w{33}", "0:AA%w{11}"),
     ("TELNYX_KEY",           "KEY01", "%a{27,32}_%a{22}", "KEY01%a{29}_%a{22}", "KEY01%a{9}"),
     ("TENCENT_KEY",          "AKID", "%a{32}(?!%a)", "AKID%a{32}", "AKID%a{10}"),
     ("TERRAFORM_TOKEN",      ".atlasv1.|", "[A-Za-z0-9_=-]{60,}", ".atlasv1.%w{64}", ".atlasv1.%w{21}"),

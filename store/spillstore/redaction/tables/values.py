@@ -35,7 +35,7 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(
         r"(?:(?:my|your|our|the|some|new|old|user|db|database|test|dummy|fake|sample|enter|insert|admin|client|access|a|an)[-_\ ]?)*"
         + _NAMES
-        + r"(?:[-_\ ]?(?:here|field|box|input|label))?[:?]?",
+        + r"(?:[-_\ ]?(?:here|field|box|input|label))?\ ?[:?*]?",
         "my_password",
         "my_passwort7",
     ),
@@ -63,19 +63,26 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
         "bcrypt77",
     ),
     Harmless(r"(?:band|low|high|all)(?:pass|stop)", "bandpass", "bandpass77"),
+    Harmless(r"\[?(?:string|id|int|boolean|float|bytes|upload|json)!?\]?!", "String!", "String7!"),
     Harmless(r"xyz|yyy|foo|bar|baz|abc|blah|lorem|ipsum", "foo", "foo77"),
     Harmless(r"[a-z_.-]+=", "name=", "name7="),
     Harmless(r"(?:&(?:lt|\#x3c|\#60);|\\u003c).*", "&lt;word7", "lt;word7"),
     Harmless(r"(?:%(?:\([^)]*\))?[sdr][^\w]?)+", "%s:%s", "%s7%s"),
     Harmless(r"x{3,}[x-]*|(?:x+-)+x+|.*x{8}.*", "xxx-xxx", "xyx-xyx7"),
-    Harmless(r".*[\#*]{8}", "me********", "me****7"),
+    Harmless(r".*[\#*]{8}", "me********", "me**7**"),
+    Harmless(
+        r".{0,12}(?:\*{3,}|\#{4,}|(?:\xe2\x80\xa2){3,}|(?:\xe2\x97\x8f){3,}|\.{3,}|\xe2\x80\xa6).{0,8}|\*{3,}@.*",
+        "sk-a7****7f3a",
+        "sk-a7*7*7f3a",
+    ),
     Harmless(r"\W+|(.)\1*", "-----", "--7a--"),
     Harmless(r"\.{3}.*|.*\.{3}|.*\xe2\x80\xa6", "abc7...", "abc7.."),
     Harmless(
-        r"passwort|kennwort|clave|llave|heslo|parool|geslo|salasana|l\xc3\xb6senord|parol[aeo]?|parol\xc4\x83|contrase\xc3\xb1a|[ck]ontrasenya|contrasinal|contrasigno"
-        r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|adgangskode|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
-        r"|wachtwurd|wachtwoord|pasfhocal|lozinka|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
-        r"|senha|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|parola|has\xc5\x82a|palavra-passe",
+        r"(?:(?:[a-z]+-|(?:[a-z]|\xc3[\xa0-\xbf])*)(?:passwort|kennwort|wachtwoord|contrase(?:\xc3\xb1|n)a|senha|adgangskode|l(?:\xc3\xb6|o)senord|salasana|slaptazod|kodeord)[a-z]{0,12}"
+        r"|(?:clave|llave|hesl|parool|gesl|parol|hasl|lozink|jelszo|sifr)[a-z]{0,4}|parol\xc4\x83|[ck]ontrasenya|contrasinal|contrasigno"
+        r"|\xc5\x9fifr\xc9\x99|\xc5\x9eifr\xc9\x99|\xc5\xa0ifra|ger-tremen|cyfrinair|pasvorto|pasahitza|loynior\xc3\xb0|mot\ de\ passe"
+        r"|wachtwurd|pasfhocal|jelsz\xc3\xb3|lykilor\xc3\xb0|nasnav|passwuert|slapta\xc5\xbeodis|katalaluan|passord|has\xc5\x82o"
+        r"|fjal\xc3\xabkalimi|te\xc3\x9fera|m\xe1\xba\xadt\ kh\xe1\xba\xa9u|kata\ sandi|sandi|\xc5\x9fifre|has\xc5\x82a|palavra-passe)\ ?[:*]?",
         "Passwort",
         "Passwort7",
     ),
@@ -97,13 +104,13 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
 VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"<[a-z]{1,8}>(?:\{\{|\{%|\$\{|<%).*", "<b>{{name7", "<b>{name7"),
     Harmless(
-        r"\$\$?[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\(|\$|\\|:\$).*)?[;,)]*|\$::\w+|\$\d+(?:\s.*)?|\$[({].*",
+        r"\$\$?[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\(|\$|\\|:\$).*)?[;,)]*|\$::\w+|\$\d+(?:\s.*)?|\$\$?[({].*",
         "$NAME7",
         "$7name",
     ),
     Harmless(r"[:/@%]?\{[A-Za-z_]+|[:/@%]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
     Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[\(?[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
-    Harmless(r"%[A-Za-z_]\w*%[\\/]*|%\d\$s|%(?:\([^)]*\))?[\#0-9.-]*[sdrifxq]", "%NAME7%", "%NAME7"),
+    Harmless(r"%[A-Za-z_]\w*%[\\/]*|%\d\$s|%(?:\([^)]*\))?[\#+0-9.-]*[sdrifxqv]", "%NAME7%", "%NAME7"),
     Harmless(r"<{1,3}[^<>]*>{0,3}|<\?.*", "<name7>", "<name7>>!a"),
     Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+@?", "@NAME@", "@name7"),
     Harmless(
@@ -118,7 +125,7 @@ VARIABLES: tuple[Harmless, ...] = (
         "focus7{color:red}",
     ),
     Harmless(
-        r"(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects|sealed):.*|Ag[A-D][A-Za-z0-9+/]{200}.*",
+        r"(?:vault|op|ssm|arn|secret|keyring|env|file|awssm|kms|projects|sealed|workspace|npm|github|gitlab|bitbucket|link|portal|patch|catalog|jsr):.*|Ag[A-D][A-Za-z0-9+/]{200}.*",
         "vault:name7",
         "volt:name7",
     ),
@@ -128,11 +135,28 @@ VARIABLES: tuple[Harmless, ...] = (
         "New-Object",
         "New-Object7",
     ),
+    Harmless(
+        r"(?:/[\w.-]+)*/(?:\*{1,2}|[:{<][A-Za-z_][\w.]*[}>]?)(?:/(?:[\w.-]*|\*{1,2}|[:{<][A-Za-z_][\w.]*[}>]?))*",
+        "/name7/**",
+        "/name7/**!",
+    ),
+    Harmless(
+        r"(?:required|nullable|string|sometimes|confirmed|omitempty|(?:min|max|between|size|regex)[:=][^|,]*)(?:[|,][a-z_]+(?:[:=][^|,]*)?)+",
+        "required|min:8|max:64",
+        "requires|min:8|max:64!",
+    ),
+    Harmless(r"[a-z]+(?::[A-Za-z]+)+", "name:other", "name:7other"),
+    Harmless(r"[abglstvw]:[A-Za-z_]\w*(?:[.\[][\w.\[\]]*)?|[as]:\d+", "a:name.name7", "a:name7!"),
+    Harmless(
+        r"(?:[a-z]+_)?(?:oobeSystem|windowsPE|offlineServicing|specialize|generalize|audit(?:User|System))",
+        "oobeSystem",
+        "oobeSystem7",
+    ),
     Harmless(r"0x[0-9A-Fa-f]{1,8}[uUlL]{0,3}|\d*\*[A-Z]+|[A-Z][A-Z\d]*_\*", "0x4004", "0x400g4"),
     Harmless(r"[a-z]+(?:,[a-z]+)+|[a-z_]*[a-z]\+[a-z][a-z_]*_[a-z_]+", "one,other", "one,other7"),
     Harmless(r"[A-Za-z_]\w*=['\"]?(?:%s|\?)['\"]?", "name='%s'", "name='%7'"),
     Harmless(
-        r"\\[A-Za-z$].*|[&*]{1,2}(?:[A-Za-z_][\w-]*|\[\w*\]\w*)(?:\.\w+)*(?:[\[{(]\w?.*)?|~",
+        r"\\[A-Za-z$].*|[&*]{1,2}(?:[A-Za-z_][\w-]*|\[\w*\]\w*)(?:\.\w+)*(?:[\[{(]\w?.*)?[;,)]*|~",
         "&[u8]",
         "&name7!",
     ),
@@ -142,7 +166,11 @@ VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"\w+(?:\.\w+)*\.\(\w+\).*", "name.(name7)", "name.)name7"),
     Harmless(r"\{\w+:.*", "{name:{name7", "{7name{"),
     Harmless(r"\+[\w.]+\+|\+[\w.]+\(.*|\.\w+\(.*|/\.\w+\(.*", "+name.name7+", "+name7!"),
-    Harmless(r"(?:this|self)\.[A-Za-z_].*|![01](?:[,;)}\]].*)?", "this.name7", "thi7s.name!"),
+    Harmless(
+        r"(?:this|self)\.[A-Za-z_].*|![01](?:[,;)}\]].*)?|(?:[01]|null|true|false|undefined)[,;)}\]].*",
+        "this.name7",
+        "thi7s.name!",
+    ),
     Harmless(r"(?:module\.)?exports\.[A-Za-z_].*", "exports.name7", "export.name7!"),
     Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
     Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
@@ -155,7 +183,7 @@ VARIABLES: tuple[Harmless, ...] = (
     ),
 )
 
-NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
+NUMBER = r"(?i:[\^~<>=]*[\d.,:+-]+|-?0x[0-9a-f]{1,40}[ul]*|\d+<<\d+)"
 # What is no key or token, but may be a password; the examples stand behind `token`.
 NO_KEYS: tuple[Harmless, ...] = (
     Harmless(r".{0,7}|.*\ .*", "k8Jd72h", "k8Jd72hsQ0"),
@@ -163,6 +191,7 @@ NO_KEYS: tuple[Harmless, ...] = (
         r"[a-z-]+-(?:token|secret|password|key)s?-[a-z0-9]{5}", "name-token-x7f2p", "name-tokem-x7f2pK8jd"
     ),
     Harmless(r"[A-Z]{1,3}\d{1,5}(?:\.\d{1,4})+", "TEC1098.001", "TEC1098.k8Jd72hsQ0zPw"),
+    Harmless(r"Iv(?:\d\.[0-9a-f]{16}|\d\d[A-Za-z0-9]{16})", "Iv1.f618cd16de2aa3c3", "Iv1.f618cd16de2aa3c3d"),
     Harmless(r"[A-Za-z_]{2,24}=[^=].*", "old=k8Jd72hsQ0zPw", "k8Jd72hsQ0zPw=="),
     Harmless(
         r"(?i:(?:sha(?:1|224|256|384|512)|md5|blake[23]b?)[-:].+)",
