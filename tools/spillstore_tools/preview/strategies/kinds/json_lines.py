@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import count
 from spillstore_tools.describe import counted, listed
-from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare, strong
+from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -183,6 +183,10 @@ class JsonLines:
             found.look(patterns, self._message, block.raw, self._picker)
         return True
 
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``; a record tells by its level whether something failed, if there are levels."""
+        return (bool(self._fields) or None) if line.startswith(b"{") else False
+
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         keys = dict.fromkeys(key for record in self._records for key in record)
@@ -195,8 +199,7 @@ class JsonLines:
         found = [*self._bad.picks(), *self._told.picks()]
         if found:
             return found
-        known = [] if self._fields else strong(overview) or []
-        return [*known, *self._little.picks(), *rare(overview)]
+        return [*self._little.picks(), *rare(overview)]
 
 
 def _read(raw: bytes) -> list[dict[str, Any]]:
