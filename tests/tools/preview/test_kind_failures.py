@@ -12,7 +12,7 @@ from test_changes import tree
 from test_findings import FORMS, findings
 from test_kinds import KINDS, data_of, first_line, parts_of, shown
 
-from spillstore_tools.preview.parts import length_of
+from spillstore_tools.preview.parts import length_of, text_of
 
 FAILURES = (
     "FATAL: the disk is gone",
@@ -119,10 +119,9 @@ def test_failures_anywhere(words, place, failures, limit):
     lines = ALL[words]()
     at = int(place * len(lines))
     data = data_of([*lines[:at], *failures, *lines[at:]])
-    text = shown(data, limit=limit)
-    assert failures[0] in text
-    assert parts_of(data, limit=limit) == parts_of(data, limit=limit, feed=4097)
-    assert length_of(parts_of(data, limit=limit)) <= limit
+    parts = parts_of(data, limit=limit)
+    assert failures[0] in text_of(parts)
+    assert parts == parts_of(data, limit=limit, feed=4097)
 
 
 def test_the_lines_around_a_failure_that_are_no_rows_either():
@@ -247,3 +246,59 @@ def test_a_table_in_a_drawn_box():
     text = shown(data_of(lines))
     assert text.startswith("[a table: 400 rows of 3 columns: id (number), name, score (number); 1 row unlike")
     assert f"\n237: {lines[236]}\n" in text
+
+
+def junit(rows=900, said="é"):
+    """Test cases, of which one failed in the middle."""
+    cases = [
+        f'  <testcase classname="t.M{n}" name="test_error_{n} {said}" time="0.01"/>' for n in range(rows)
+    ]
+    cases[rows // 2] = (
+        '  <testcase classname="t.M" name="test_total"><failure message="expected 3 got 4">AssertionError\n'
+        " at t.py:31</failure></testcase>"
+    )
+    return ['<?xml version="1.0"?>', "<testsuites>", *cases, "</testsuites>"]
+
+
+def test_an_element_that_tells_of_a_failure():
+    """It is shown whatever stands around it, and test cases that passed are folded."""
+    for lines in (junit(), junit(said="x"), ["".join(junit())]):
+        text = shown(data_of(lines))
+        assert '<failure message="expected 3 got 4">AssertionError' in text
+        assert "t.py:31</failure></testcase>" in text
+        assert text.rstrip().endswith("</testsuites>")
+        assert len(text) < 2000
+
+
+def test_more_failing_elements_than_there_is_room_for():
+    """Some of them are shown, and it is XML still."""
+    lines = junit()
+    failing = (
+        '<testcase name="x"><failure message="expected {n} got 4">' + "y" * 3000 + "</failure></testcase>"
+    )
+    lines[300:500] = [failing.format(n=n) for n in range(200)]
+    text = shown(data_of(lines))
+    assert "<failure message=" in text
+    assert text.rstrip().endswith("</testsuites>")
+
+
+def test_links_of_a_page_that_are_alike():
+    """They are folded, and what the page says of a failure is shown wherever it stands."""
+    links = "".join(f"<li><a href='/x/{n}'>Link {n}</a></li>" for n in range(900))
+    words = "".join(f"<p>{'lorem ipsum '[: n % 9]} {n * 7919:x} words dolor</p>" for n in range(900))
+    page = f"<!doctype html><html><body>{links}{words}<p>Error: TemplateDoesNotExist at /shop/</p>{words}</body></html>"
+    text = shown(page.encode())
+    assert "Link 2\n[... 897 lines ...]\n" in text
+    assert "\nError: TemplateDoesNotExist at /shop/\n" in text
+
+
+def test_text_without_blanks_is_told_by_both_ends():
+    """Of a program written for programs as much is shown of the beginning as of the end, and not more than tells what it is."""
+    code = (
+        "!function(){" + "".join(f"function a{n}(e,t){{return e.x?t:new Y(e)}}" for n in range(5000)) + "}();"
+    )
+    parts = parts_of(code.encode())
+    assert length_of(parts) <= 2000
+    assert abs(len(parts[0].text) - len(parts[-1].text)) < 200
+    prose = "The words of a long line that was never broken go on and on. " * 400
+    assert length_of(parts_of(prose.encode())) > 4000

@@ -105,6 +105,7 @@ def excerpts(
     first: int = 6,
     last: int = 4,
     most: int = 2400,
+    widest: int = _WIDEST,
 ) -> list[Part]:
     """The parts: a note, the first and the last lines, and picks between them, by their numbers.
 
@@ -116,6 +117,7 @@ def excerpts(
         first: lines of the beginning at most.
         last: lines of the end at most.
         most: code points of picks at most.
+        widest: code points of a pick at most; it takes no more than half of what is left for others, unless it is short.
     """
     note = Note(f"[{words[: min(WORDS, request.limit // 3)]}]\n")
     line_limit = min(request.line_limit or _WIDEST, _WIDEST)
@@ -138,7 +140,8 @@ def excerpts(
             ):
                 continue
             label = Note(f"{pick.line.number + request.first_line - 1}: ")
-            parts = [label, *pick.line.clipped(line_limit, small.clip_marker)]
+            wide = max(line_limit, min(widest, left // 2))
+            parts = [label, *pick.line.clipped(wide, small.clip_marker)]
             if pick.note:
                 parts.append(Note(pick.note))
             cost = length_of(parts) + marker_width(overview, small)

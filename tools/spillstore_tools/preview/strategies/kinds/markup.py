@@ -35,6 +35,8 @@ _SECTION = re.compile(r"(?m)^\n#{2,3} \w[^\n]*\n\n")  # no comment of a script s
 _SECTIONS = 3  # that a document has at least; and so many lines to a heading
 _FRONT = 0.85  # of the room, for the beginning
 _MOST = 10**6  # elements
+_ALIKE = (6, 4)  # of elements of one name, at either end
+_LINES_OF_TEXT = 50  # that are looked at, behind a tag
 # No pattern looks for an end that may be missing: a page of such beginnings would take the square of its size.
 _UNSEEN = re.compile(r"(?i)<(/?)(script|style|svg|head|template|noscript)\b[^<>]*>|<!--|-->")
 _TITLE = re.compile(r"(?i)<title[^<>]*>([^<]{0,500})")
@@ -129,11 +131,31 @@ class Xml(_Whole):
             return None
         from spillstore_tools.preview.structured.xml_cuts import cut_xml  # noqa: PLC0415  # expat only where it is needed
 
-        try:
-            cuts = cut_xml(text, request.limit, first=_MOST, last=_MOST, max_depth=64)
-        except NotStructured:
-            return None
-        return replaced(overview, text, cuts, request.limit)
+        for telling in (_telling(text), []):
+            try:
+                cuts = cut_xml(
+                    text, request.limit, first=_MOST, last=_MOST, max_depth=64, telling=telling, alike=_ALIKE
+                )
+            except NotStructured:
+                return None
+            parts = replaced(overview, text, cuts, request.limit)
+            if parts is not None or not telling:
+                break
+        return parts
+
+
+def _telling(text: str) -> list[int]:
+    """Where the tags stand whose names, attributes or texts report failures most clearly."""
+    data, found = text.encode(), []
+    at = chars = 0
+    for start, after, _ in Hints().lines(data, b"<"):
+        chars, at = chars + len(data[at:start].decode()), start
+        name, _, rest = data[start:after].decode(errors="replace").rstrip("<").partition(" ")
+        lines = rest.split("\n", _LINES_OF_TEXT)[:_LINES_OF_TEXT]
+        points = score(f"{name.partition('>')[0]}: ") + max(score(line[:_LONGEST]) for line in lines)
+        if points >= STRONG:
+            found.append((-points, chars))
+    return sorted(place for _, place in sorted(found)[:_FAILURES])
 
 
 def _told(text: str, room: int) -> str:
