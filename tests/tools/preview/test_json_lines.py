@@ -99,7 +99,9 @@ def test_a_record_of_trouble_is_shown_whole():
     """However much it says, while there is room; of several long ones none takes the room of the others."""
     stack = "\n".join(f"    at part_{n} (/srv/pay.js:{n}:11)" for n in range(40))
     lines = records(
-        {"level": "error", "msg": "gone", "err": {"code": "ECONNRESET", "stack": stack}}, level="info"
+        {"level": "error", "msg": "gone", "err": {"code": "ECONNRESET", "stack": stack}},
+        level="info",
+        msg="done",
     )
     assert len(lines[1500]) > 1500
     assert f"\n1501: {lines[1500]}\n" in shown(data_of(lines))
