@@ -93,3 +93,62 @@ def test_however_they_came():
     """The same records, the same preview, wherever they were cut."""
     data = data_of(records({"level": 50, "msg": "gone"}, at=2500, level=30, msg="done"))
     assert parts_of(data) == parts_of(data, feed=999) == parts_of(data, feed=70_003)
+
+
+def test_a_record_of_trouble_is_shown_whole():
+    """However much it says, while there is room; of several long ones none takes the room of the others."""
+    stack = "\n".join(f"    at part_{n} (/srv/pay.js:{n}:11)" for n in range(40))
+    lines = records(
+        {"level": "error", "msg": "gone", "err": {"code": "ECONNRESET", "stack": stack}},
+        level="info",
+        msg="done",
+    )
+    assert len(lines[1500]) > 1500
+    assert f"\n1501: {lines[1500]}\n" in shown(data_of(lines))
+    for at in range(100, 1400, 100):
+        lines[at] = json.dumps(
+            {"level": "error", "msg": f"gone {chr(97 + at // 100)}", "err": {"stack": stack}}
+        )
+    text = shown(data_of(lines))
+    assert all(f"\n{at + 1}: " in text for at in range(100, 500, 100))
+
+
+def runs_of_tests(count=700, failing=500):
+    """As a runner of tests writes what happens: names in all records, and what a test printed long before it ended."""
+    lines = []
+    for number in range(count):
+        name = {"Package": "app/store", "Test": f"TestPart{number}"}
+        lines.append(json.dumps({"Time": f"t{len(lines)}", "Action": "run", **name}))
+        if number == failing:
+            for said in ("got: 3", "want: 4"):
+                lines.append(
+                    json.dumps({"Time": f"t{len(lines)}", "Action": "output", **name, "Output": said})
+                )
+    for number in range(count):
+        name = {"Package": "app/store", "Test": f"TestPart{number}"}
+        action = "fail" if number == failing else "pass"
+        lines.append(json.dumps({"Time": f"t{len(lines)}", "Action": action, **name, "Elapsed": 0}))
+    return lines
+
+
+@pytest.mark.parametrize("feed", [0, 4097])
+def test_what_a_failing_test_has_printed(feed):
+    """Where records have no message, those before the one that tells of a failure are shown that are about the same."""
+    lines = runs_of_tests()
+    text = shown(data_of(lines), feed=feed)
+    for said in ("got: 3", "want: 4"):
+        assert said in text
+    assert '"fail"' in text
+    assert "TestPart499" not in text
+
+
+def test_records_about_the_same_in_an_output_that_is_not_held():
+    """Those of the same block are shown."""
+    lines = runs_of_tests(count=20_000, failing=500)
+    fail = lines.pop(next(at for at, line in enumerate(lines) if '"fail"' in line))
+    lines.insert(560, fail)
+    data = data_of(lines)
+    assert len(data) > 1 << 20
+    text = shown(data, exact=False)
+    assert "got: 3" in text
+    assert "want: 4" in text

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.structured.json_stream import JsonStream
 
 _ENOUGH = 4000  # code points of JSON that is not held
+_DENSE, _DENSE_LINES = 2000, 2  # code points of text with hardly a blank, and the lines that it has at most
+_SAMPLE, _BLANKS = (
+    4096,
+    0.1,
+)  # code points of a line that are looked at, and the share of blanks that text has
 _FEW_LINES = 16  # which share the room, where some of them are long
 _SHARES = (1, 1.2, 1.5, 2, 3, 4, 6)  # the room is divided by each in turn, for one of them
 
@@ -59,6 +64,11 @@ class Smart:
         if (words := _outline(overview)) and len(words) < request.limit // 2:
             inner = dataclasses.replace(request, limit=min(request.limit, _ENOUGH) - len(words))
             return [Note(words), *self._text(overview, inner)]
+        if _is_dense(overview):
+            from spillstore_tools.preview.strategies.head_tail import HeadTail  # noqa: PLC0415  # as above
+
+            small = dataclasses.replace(request, limit=min(request.limit, _DENSE), head_ratio=0.5)
+            return HeadTail().cut(overview, small) or []
         return self._text(overview, request)
 
     def _text(self, overview: Overview, request: Request) -> list[Part]:
@@ -89,6 +99,12 @@ def _outline(overview: Overview) -> str:
     stream = finder.json if isinstance(finder, _Observer) and overview.lines == 1 else None
     words = stream.told() if stream is not None else ""
     return f"[JSON: {words}]\n" if words else ""
+
+
+def _is_dense(overview: Overview) -> bool:
+    """Whether it is a line or two with hardly a blank, as programs are written for programs; both ends say what it is."""
+    line = next(overview.forward(), None) if overview.lines <= _DENSE_LINES else None
+    return line is not None and line.text[:_SAMPLE].count(" ") < _BLANKS * len(line.text[:_SAMPLE])
 
 
 def _filled(overview: Overview, request: Request, candidates: list[Candidate], room: int) -> list[Part]:

@@ -13,7 +13,10 @@ the declaration are never cut inside, nor is a CDATA section, which is left out 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from spillstore_tools.describe import counted
@@ -27,6 +30,9 @@ from spillstore_tools.preview.structured.cuts import (
     shortened,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _MARKUP = re.compile(
     r"""
       <(?: !-- .*? --> | !\[CDATA\[ .*? \]\]> | \? .*? \?>  # comment, CDATA section, instruction
@@ -34,10 +40,20 @@ _MARKUP = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_NAME = re.compile(r"<[^\s/>]+")
 _COMMENTS_GIVE_WAY = 16  # characters of a text node below which comments are shortened as well
 
 
-def cut_xml(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth: int = 3) -> list[TextCut]:
+def cut_xml(
+    text: str,
+    limit: int,
+    *,
+    first: int = 5,
+    last: int = 5,
+    max_depth: int = 3,
+    telling: Sequence[int] = (),
+    alike: tuple[int, int] | None = None,
+) -> list[TextCut]:
     """The cuts that bring XML down to a limit and leave it well-formed.
 
     Costs one pass over all markup, about 100 ms for a megabyte. Options are the most that is kept of a text above the
@@ -49,6 +65,8 @@ def cut_xml(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth: 
         first: child elements kept at the start of every element.
         last: child elements kept at its end.
         max_depth: levels of elements whose children are kept, the root being 1. Above 64 means 64.
+        telling: characters, ascending; an element that one of them is in is kept, wherever it stands.
+        alike: child elements kept at either end where all of them have one name; as many as of others if None.
 
     Returns:
         Disjoint cuts in ascending order; none if the text fits. The root's tags and what stands outside it are not
@@ -69,7 +87,7 @@ def cut_xml(text: str, limit: int, *, first: int = 5, last: int = 5, max_depth: 
     depth = min(max_depth, DEEPEST)
     document = _parse(text, depth)
     asked = Detail(len(text), max(0, first), max(0, last), depth, len(text))
-    return largest(text, limit, asked, lambda detail: _XmlCutter(text, detail).run(document))
+    return largest(text, limit, asked, lambda detail: _XmlCutter(text, detail, telling, alike).run(document))
 
 
 def _check(text: str) -> None:
@@ -101,6 +119,7 @@ class _Node:
         elements: which of them are elements.
         markup: whether it has anything but text.
         count: all child elements, looked at or not.
+        one_name: whether all of them have one name, once that was asked.
     """
 
     kind: str
@@ -112,6 +131,14 @@ class _Node:
     elements: list[int] = field(default_factory=list)
     markup: bool = False
     count: int = 0
+    one_name: bool | None = None
+
+    def has_one_name(self, text: str) -> bool:
+        """Whether all child elements have the same name."""
+        if self.one_name is None:
+            names = (_NAME.match(text, self.nodes[at].start) for at in self.elements)
+            self.one_name = len({name and name[0] for name in names}) == 1
+        return self.one_name
 
 
 class _Builder:
@@ -183,9 +210,13 @@ def _parse(text: str, depth: int) -> _Node:
 class _XmlCutter:
     """Collects the cuts of one detail, in the order of the text."""
 
-    def __init__(self, text: str, detail: Detail) -> None:
+    def __init__(
+        self, text: str, detail: Detail, telling: Sequence[int], alike: tuple[int, int] | None
+    ) -> None:
         self._text = text
         self._detail = detail
+        self._telling = telling
+        self._alike = alike
         self._cuts: list[TextCut] = []
 
     def run(self, document: _Node) -> list[TextCut]:
@@ -207,18 +238,39 @@ class _XmlCutter:
 
     def _element(self, node: _Node, depth: int) -> None:
         # Without child elements it is a leaf, whose text may stand in CDATA sections or around comments.
-        if depth > self._detail.depth and (node.count or (node.markup and self._detail.depth < 1)):
+        deep = depth > self._detail.depth and (node.count or (node.markup and self._detail.depth < 1))
+        if deep and not self._tells(node):
             self._omit(node.low, node.high, node.count)
             return
-        low, high = self._detail.omitted(len(node.elements))
-        if low < high:
-            from_, to = node.elements[low], node.elements[high - 1]
-            self._nodes(node.nodes[:from_], depth + 1)
-            if not self._omit(node.nodes[from_].start, node.nodes[to].end, high - low):
-                self._nodes(node.nodes[from_ : to + 1], depth + 1)
-            self._nodes(node.nodes[to + 1 :], depth + 1)
-        else:
-            self._nodes(node.nodes, depth + 1)
+        detail = self._detail
+        if (
+            self._alike is not None
+            and len(node.elements) > sum(self._alike)
+            and node.has_one_name(self._text)
+        ):
+            first, last = self._alike
+            detail = replace(detail, first=min(first, detail.first), last=min(last, detail.last))
+        low, high = (0, len(node.elements)) if deep else detail.omitted(len(node.elements))
+        shown = 0  # the first node that is not yet looked at
+        for tells, run in groupby(node.elements[low:high], lambda at: self._tells(node.nodes[at])):
+            omitted = [] if tells else list(run)
+            if omitted and self._omit_nodes(node, shown, omitted, depth):
+                shown = omitted[-1] + 1
+        self._nodes(node.nodes[shown:], depth + 1)
+
+    def _omit_nodes(self, node: _Node, shown: int, omitted: list[int], depth: int) -> bool:
+        """Leave out a run of elements, behind those nodes that are shown; whether that makes the text shorter."""
+        cuts = len(self._cuts)
+        self._nodes(node.nodes[shown : omitted[0]], depth + 1)
+        if self._omit(node.nodes[omitted[0]].start, node.nodes[omitted[-1]].end, len(omitted)):
+            return True
+        del self._cuts[cuts:]
+        return False
+
+    def _tells(self, node: _Node) -> bool:
+        """Whether something in it must be shown."""
+        at = bisect_left(self._telling, node.start)
+        return at < len(self._telling) and self._telling[at] < node.end
 
     def _omit(self, start: int, end: int, elements: int) -> bool:
         what = counted(elements, "element") if elements else counted(end - start, "char")

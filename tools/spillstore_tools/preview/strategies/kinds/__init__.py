@@ -7,7 +7,7 @@ What no kind takes in the end is left to ``smart``, which cuts any text. A kind'
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from spillstore.runtime import lazy_patterns as re
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Part
     from spillstore_tools.preview.scan.block import Block
     from spillstore_tools.preview.scan.overview import Overview
+    from spillstore_tools.preview.strategies.kinds.kind import Kind
     from spillstore_tools.preview.strategies.request import Request
 
 LEAST = 1000  # code points; where there is less room, output is cut as text
@@ -25,7 +26,7 @@ _GREP = rb"[^\s:{\[][^:\n]*:\d+[:-]"
 _FINDINGS = rb"(?:\*{3,} [^\n]*\n)?(?:[^\s:][^\s:]*\.\w+:\d+(?::\d+)?:? (?:[A-Z]+\d+\b|\[?(?:error|warning|note|info)\b|[^\n]*[\])]\n)[^\n]*\n?){3}"
 _LONG = rb"(?:[^\n]*:\n)?(?:total \d+[^\n]*\n)[-dlbcps][rwxsStT-]{9}"
 _TREE = rb"(?:[^\n]*\n)?(?:\xe2\x94[\x9c\x94]\xe2\x94\x80|[|`+]-- )"
-_TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,6}?[ |+]*[-=]{2}[-=+| ]{2,}+\n|(?:[A-Z%#/()_-]{2,}[ \t]+){2,}"
+_TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,6}?[ |+]*[-=]{2}[-=+| ]{2,}+\n|(?:[A-Z%#/()_-]{2,}[ \t]+){2,}|(?:[^\n]*\n)?(?:\xe2[\x94\x95][\x80-\xbf]){3}"
 # What an output begins with, the module and the class. The first whose guess is borne out has it.
 _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(rb"\s*\{[^\n]*\}\r?\n\s*\{"), "json_lines", "JsonLines"),
@@ -35,7 +36,7 @@ _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(rb"(?:[A-Za-z0-9+/]{60,}\n){3}|[A-Za-z0-9+/]{2000}"), "encoded", "Base64"),
     (re.compile(rb"0{6,8}:? +[0-9a-f]{2}"), "encoded", "HexDump"),
     (re.compile(rb"commit [0-9a-f]{7,64}[^\n]*\n(?:\w+:[^\n]*\n)*Author:"), "commits", "Commits"),
-    (re.compile(rb"(?:(?:[*|/\\ ]* )?[0-9a-f]{7,40} [^\n]+\n){5}"), "commits", "OneLine"),
+    (re.compile(rb"(?:(?:[*|/\\ ]* )?[0-9a-f]{7,64} [^\n]+\n){5}"), "commits", "OneLine"),
     (re.compile(rb"(?: [^|\n]+ \| +(?:\d+ [+-]*|Bin [^\n]*|\d+)\n){3}"), "changes", "Stat"),
     (re.compile(rb"(?:(?:[ACDMRTUXB]\d{0,3}\t|(?! {2})[ MTADRCU?!]{2} )[^\n]+\n){5}"), "changes", "Statuses"),
     (re.compile(_TREE), "trees", "Tree"),
@@ -46,16 +47,6 @@ _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(_TABLE), "tables", "Table"),
 )
 _ALWAYS = ("code", "Units")  # tried at last, if all of the output is there
-
-
-class Kind(Protocol):
-    """Output of one kind."""
-
-    def block(self, block: Block) -> bool:
-        """Take the next block, from the first one on; whether it looks like this kind."""
-
-    def cut(self, overview: Overview, request: Request) -> list[Part] | None:
-        """The parts, as those of a strategy, with a note in front that says what it is and how much; None if it is something else."""
 
 
 class Guess:
@@ -78,8 +69,10 @@ class Guess:
         """The parts that the first kind makes which this is; None for text, and where not all of it has been seen."""
         if request.limit < LEAST or self._end != overview.size or not request.whole_units:
             return None
+        from spillstore_tools.preview.strategies.kinds.failures import cut_with_failures  # noqa: PLC0415  # as the kinds
+
         for kind in self._begun():
-            parts = kind.cut(overview, request)
+            parts = cut_with_failures(kind, overview, request)
             if parts is not None:
                 return parts
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import MIB
 from spillstore_tools.preview.code.cut_units import UnitText
 from spillstore_tools.preview.parts import Note
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.strategies.request import Request
 
+# Indented, of a diff, a call, with a sign at its end, or of signs alone.
+_ROW = re.compile(rb"[\s+@-]|[^\n]*(?:\w\(|[{}\[\],:;\\]\s*$)|\W*$")
 _SHARE = 6  # of the limit the part that an outline may take
 
 
@@ -24,6 +27,10 @@ class Units:
     def block(self, block: Block) -> bool:
         """Whether it is small enough."""
         return block.end <= MIB
+
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``."""
+        return _ROW.match(line) is not None
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""

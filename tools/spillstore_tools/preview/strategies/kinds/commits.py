@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from spillstore.runtime import lazy_patterns as re
@@ -21,7 +22,14 @@ _COMMIT = re.compile(
 )
 _PATCH = re.compile(rb"(?m)^(?:diff --git |@@ -)")
 _LINES = rows_of(rb"(?:commit [0-9a-f]|[A-Z]\w+:| )[^\n]*|")
-_ONE_LINE = rows_of(rb"(?:[*|/\\ ]+ )?[0-9a-f]{7,40} [^\n]+")
+# A commit a line: what stands behind the id is prose, no path, time, level, number or table.
+_SUBJECT = rb"(?![ \t*/.\d\[]|[^\n]*(?:\t| {3})|\S*(?:\d:\d\d|=)|(?:\S+ )?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b|[A-Z]{3,7} /)[^\n]+"
+_ONE_LINE = rows_of(rb"(?:[*|/\\ ]+ )?[0-9a-f]{7,64} " + _SUBJECT + rb"|[*|/\\_ ]+")
+_ID = re.compile(rb"(?m)^(?:[*|/\\ ]+ )?([0-9a-f]{7,64}) (?:\([^\n)]*\) )?(\S+ ?)")
+_LENGTHS = 3  # of ids in one history: short ones grow with it
+_PLAIN = 0.9  # of the ids have letters, and digits; of the subjects words
+_RISING = (0.2, 0.8)  # which share of ids is larger than the one before
+_ROW = re.compile(rb"\s|commit [0-9a-f]|(?:Author|Commit|Merge|Date)\w*:")
 _AUTHORS = 1024  # that are counted
 _SUBJECTS = 200  # that are kept
 _SHARE = 0.4  # of the room, for subjects
@@ -55,6 +63,10 @@ class Commits:
                 self._subjects.append(commit[:9] + b" " + subject.strip())
         return self._count > 0
 
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``."""
+        return _ROW.match(line) is not None
+
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         if self._count < _FEWEST:
@@ -78,19 +90,42 @@ class OneLine:
     """Commits, one a line."""
 
     def __init__(self) -> None:
-        self._count = self._lines = 0
+        self._all = self._lines = self._count = self._rising = self._lettered = self._numbered = (
+            self._said
+        ) = 0
+        self._lengths: set[int] = set()
+        self._last = b""
 
     def block(self, block: Block) -> bool:
-        """As in ``Kind``."""
+        """As in ``Kind``; ids are told apart from other hexadecimal numbers."""
         if block.long is not None:
             return False
-        self._count += block.lines - sum(1 for _ in odd_lines(_ONE_LINE, block.raw))
-        self._lines += block.lines
-        return self._count >= _LEAST * self._lines
+        found = _ID.findall(block.raw)
+        ids = [each for each, _ in found]
+        self._lines += block.lines - sum(1 for _ in odd_lines(_ONE_LINE, block.raw))
+        self._all += block.lines
+        self._count += len(ids)
+        self._lengths.update(map(len, ids))
+        self._rising += sum(low < high for low, high in pairwise([self._last, *ids]))
+        self._lettered += sum(not each.isdigit() for each in ids)
+        self._numbered += sum(not each.isalpha() for each in ids)
+        self._said += sum(word.endswith(b" ") for _, word in found)
+        self._last = ids[-1] if ids else self._last
+        return (
+            len(set(ids)) == len(ids)
+            and self._lines >= _LEAST * self._all
+            and max(self._lengths, default=0) - min(self._lengths, default=0) < _LENGTHS
+        )
+
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``."""
+        return _ID.match(line) is not None
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
-        if self._count < _FEWEST:
+        low, high = (share * self._count for share in _RISING)
+        plain = min(self._lettered, self._numbered, self._said)
+        if self._count < _FEWEST or plain < _PLAIN * self._count - 1 or not low <= self._rising <= high:
             return None
         words = f"{counted(self._count, 'commit')}, one a line"
         return excerpts(overview, request, words, [], first=40, last=5)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _DUMP = re.compile(rb"(?m)^([0-9a-f]{6,8}):?((?: +[0-9a-f]{2,8})+)")
 _HEAD = 8192  # bytes that say what is encoded
-_LINES = rows_of(rb"[0-9a-f]{6,8}:?(?: [^\n]*)?")
+_LINES = rows_of(rb"[0-9a-f]{6,8}(?::?(?: +[0-9a-f]{2,8}\b)++(?: [^\n]{0,70})?)?")
 _SIGNS = 24  # different ones that encoded bytes have at least
 _LEAST = 0.9  # of the lines have the form
 
@@ -38,6 +38,10 @@ class Base64:
         others = block.raw.translate(None, _ALPHABET)
         self._signs += len(block.raw) - len(others)
         return block.long is None and not others.strip(b"\r\n=")
+
+    def is_row(self, line: bytes) -> bool | None:  # noqa: ARG002  # there are no other lines
+        """As in ``Kind``."""
+        return True
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
@@ -71,6 +75,10 @@ class HexDump:
         lines = block.lines - sum(1 for _ in odd_lines(_LINES, block.raw))
         self._lines += lines
         return lines >= _LEAST * block.lines
+
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``."""
+        return _LINES.fullmatch(line) is not None
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
-from spillstore_tools.preview.strategies.actionable import STRONG
-from spillstore_tools.preview.strategies.candidate import ranked
 from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import fitted, marker_width, merged, with_marker
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 300  # code points of a line
 _SHARE = 0.3  # of the room, for either end
-_FEW = 5  # lines that report failures
+_FEW = 5  # rare lines
 WORDS = 900  # code points of a note at most
 
 
@@ -69,8 +67,8 @@ def rows_of(form: bytes) -> Any:
     return re.compile(rb"(?>(?:" + form + rb")(?:\n|\Z))*+")
 
 
-def odd_lines(rows: Any, raw: bytes, start: int = 0) -> Iterator[int]:
-    r"""Where the lines begin that have not the form; blank ones do not count.
+def odd_lines(rows: Any, raw: bytes, start: int = 0, *, blank: bool = False) -> Iterator[int]:
+    r"""Where the lines begin that have not the form; blank ones count if they are asked for.
 
     Example:
         >>> list(odd_lines(rows_of(rb"a[0-9]"), b"a1\na2\nb1\n\na3"))
@@ -80,7 +78,7 @@ def odd_lines(rows: Any, raw: bytes, start: int = 0) -> Iterator[int]:
         start = rows.match(raw, start).end()
         if start < len(raw):
             end = raw.find(b"\n", start) + 1 or len(raw)
-            if not raw[start:end].isspace():
+            if blank or not raw[start:end].isspace():
                 yield start
             start = end
 
@@ -89,17 +87,6 @@ def distinct(picks: list[Pick]) -> list[Pick]:
     """The picks that tell something new."""
     novelty = Novelty()
     return [pick for pick in picks if not novelty.known(pick.line)]
-
-
-def strong(overview: Overview) -> list[Pick] | None:
-    """Lines that report failures, best first; None where they are many."""
-    finder = overview.observer
-    if not isinstance(finder, CandidateFinder):
-        return []
-    found = [each for each in ranked(finder.candidates) if each.score >= STRONG]
-    if sum(1 + each.more for each in found) > max(_FEW, overview.lines // 100):
-        return None
-    return [Pick(each.line, each.chars_before) for each in found]
 
 
 def rare(overview: Overview) -> list[Pick]:
@@ -118,6 +105,7 @@ def excerpts(
     first: int = 6,
     last: int = 4,
     most: int = 2400,
+    widest: int = _WIDEST,
 ) -> list[Part]:
     """The parts: a note, the first and the last lines, and picks between them, by their numbers.
 
@@ -129,6 +117,7 @@ def excerpts(
         first: lines of the beginning at most.
         last: lines of the end at most.
         most: code points of picks at most.
+        widest: code points of a pick at most; it takes no more than half of what is left for others, unless it is short.
     """
     note = Note(f"[{words[: min(WORDS, request.limit // 3)]}]\n")
     line_limit = min(request.line_limit or _WIDEST, _WIDEST)
@@ -151,7 +140,8 @@ def excerpts(
             ):
                 continue
             label = Note(f"{pick.line.number + request.first_line - 1}: ")
-            parts = [label, *pick.line.clipped(line_limit, small.clip_marker)]
+            wide = max(line_limit, min(widest, left // 2))
+            parts = [label, *pick.line.clipped(wide, small.clip_marker)]
             if pick.note:
                 parts.append(Note(pick.note))
             cost = length_of(parts) + marker_width(overview, small)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import count
 from spillstore_tools.describe import counted, listed
-from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare, strong
+from spillstore_tools.preview.strategies.actionable import STRONG, score
+from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +40,10 @@ _SCANNED = 200  # records of trouble that are looked at in a block
 _WRITTEN = 8  # ways to write a level that are known
 _OBJECTS = 0.95  # of the lines
 _DIGITS = re.compile(rb"[0-9a-f]*\d[0-9a-f]*")
+_ROOM, _WIDEST = 4800, 2000  # code points of records from the middle, and of one of them
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d+$")
+_MANY = 200  # records on the same subject, from which on they do not belong together
+_STRONG, _NEAR = 3, 7  # of them those that are shown before one that tells of trouble
 _NAMED = 300  # code points of keys or levels in the note
 
 
@@ -93,11 +98,12 @@ class _Found:
 
     def __init__(self) -> None:
         self._picks: dict[bytes, Pick] = {}
+        self._before: dict[bytes, list[Pick]] = {}  # records on the same subject before each
         self._times: Counter[bytes] = Counter()
         self._more = False  # whether records were passed over
 
-    def look(self, patterns: Iterable[Any], message: Any, raw: bytes, picker: Picker) -> None:
-        """Find the records of a block that one of the patterns is in; ``message`` finds the message of one, if there are any."""
+    def look(self, patterns: Iterable[Any], subject: _Subject, raw: bytes, picker: Picker) -> None:
+        """Find the records of a block that one of the patterns is in."""
         known: set[int] = set()  # where the records begin that were found
         for pattern in patterns:
             end = 0
@@ -112,20 +118,85 @@ class _Found:
                 if start in known:
                     continue
                 known.add(start)
-                said = message.search(raw, start, end) if message else None
-                key = _DIGITS.sub(b"0", said[1] if said else b"")
+                key = _DIGITS.sub(b"0", subject.of(raw[start:end]))
                 if key not in self._picks and len(self._picks) < _KEPT:
                     self._picks[key] = picker.pick(start)
+                    self._before[key] = [picker.pick(at) for at in subject.before(raw, start)]
                 self._times[key] += key in self._picks
 
-    def picks(self) -> list[Pick]:
-        """The first record of each kind, with how many there are more."""
-        return [pick._replace(note=self._note(self._times[key])) for key, pick in self._picks.items()]
+    def picks(self, subject: _Subject, overview: Overview) -> list[Pick]:
+        """The first record of each kind, with how many there are more; behind each those before it that are on the same subject."""
+        found: list[Pick] = []
+        for key, pick in self._picks.items():
+            before = subject.all_before(pick, overview) if overview.whole else self._before[key]
+            strong = [each for each in before if score(each.line.text[:_WIDEST]) >= STRONG]
+            found.append(pick._replace(note=self._note(self._times[key])))
+            found += [*strong[:_STRONG], *before[-_NEAR:]]
+        return found
 
     def _note(self, times: int) -> str:
         if self._more:
             return ""  # nobody counted them
         return f"  [and {times - 1} more like this]\n" if times > 1 else ""
+
+
+class _Subject:
+    """What records are about: their messages, or where there are none, members such as a name that several records share."""
+
+    def __init__(self, records: list[dict[str, Any]]) -> None:
+        messages = (key for key in _MESSAGES if any(isinstance(each.get(key), str) for each in records))
+        message = next(messages, None)
+        self._message = _member(message.encode(), rb"[^\"]{0,200}") if message else None
+        self._names: list[Any] = []  # what finds members that several records share
+        self._others: list[Any] = []  # and other texts
+        for key in dict.fromkeys(key for record in records for key in record):
+            values = [record[key] for record in records if key in record]
+            if key in _TROUBLE or not all(isinstance(each, str) for each in values) or _DATE.match(values[0]):
+                continue
+            shared = len(set(values)) < len(values)
+            (self._names if shared else self._others).append(_member(key.encode(), rb'(?:[^"\\\n]|\\.)*+"'))
+
+    def of(self, record: bytes) -> bytes:
+        """The message of a record, or its names."""
+        found = self._message.search(record) if self._message else None
+        return found[0] if found else b" ".join(self._of(record))
+
+    def _of(self, record: bytes) -> list[bytes]:
+        """The names, as they are written."""
+        return [found[0] for name in self._names if (found := name.search(record))]
+
+    def before(self, raw: bytes, end: int) -> list[int]:
+        """Where the records before a byte begin that are about the same as the one there; none where they have messages, or are many."""
+        return self._before(raw[end : raw.find(b"\n", end) + 1 or len(raw)], raw, end)
+
+    def _before(self, record: bytes, raw: bytes, end: int) -> list[int]:
+        names = self._of(record)
+        others = (other.search(record) for other in self._others)
+        shared = [*names, *(other[0] for other in others if other and raw.find(other[0], 0, end) >= 0)]
+        found: list[int] = []
+        at = -1 if self._message or not shared else raw.find(shared[-1], 0, end)
+        while at >= 0 and len(found) <= _MANY:
+            start, after = raw.rfind(b"\n", 0, at) + 1, raw.find(b"\n", at) + 1 or len(raw)
+            line = raw[start:after]
+            if self._of(line) == names and all(each in line for each in shared):
+                found.append(start)
+            at = raw.find(shared[-1], after, end)
+        return found if len(found) <= _MANY else []
+
+    def all_before(self, pick: Pick, overview: Overview) -> list[Pick]:
+        """The same, of all of the output."""
+        picker, found = Picker(), []
+        for block in (*overview.head, *overview.tail):
+            if block.start >= pick.line.start:
+                break
+            picker.begin(block)
+            end = min(len(block.raw), pick.line.start - block.start)
+            found += [picker.pick(at) for at in self._before(pick.line.text.encode(), block.raw, end)]
+        return found if len(found) <= _MANY else []
+
+
+def _member(key: bytes, value: bytes) -> Any:
+    return re.compile(rb'"' + re.escape(key) + rb'"\s*:\s*"' + value)
 
 
 class JsonLines:
@@ -135,7 +206,7 @@ class JsonLines:
         self._records: list[dict[str, Any]] = []
         self._picker = Picker()
         self._fields: list[_Field] = []
-        self._message: Any = None  # finds a message
+        self._subject = _Subject([])
         # Members that hold errors: how a key is written, how a member that holds none is, and what finds the others.
         self._errors: list[tuple[bytes, bytes, Any]] = []
         self._bad, self._told, self._little = _Found(), _Found(), _Found()
@@ -149,9 +220,7 @@ class JsonLines:
             )
             if (key := next(known, None)) is not None:
                 self._fields.append(_Field(key))
-        messages = (key for key in _MESSAGES if any(isinstance(each.get(key), str) for each in self._records))
-        if (message := next(messages, None)) is not None:
-            self._message = re.compile(rb'"' + re.escape(message.encode()) + rb'"\s*:\s*"([^"]{0,200})')
+        self._subject = _Subject(self._records)
         for name in _ERRORS:
             written = f'"{name}":'.encode()
             none = re.compile(written + rb'\s*(?:null|false|"")').search(first.raw)
@@ -180,23 +249,27 @@ class JsonLines:
             (self._little, [field.little for field in telling]),
             (self._told, errors),
         ):
-            found.look(patterns, self._message, block.raw, self._picker)
+            found.look(patterns, self._subject, block.raw, self._picker)
         return True
+
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``; a record tells by its level whether something failed, if there are levels."""
+        return (bool(self._fields) or None) if line.startswith(b"{") else False
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         keys = dict.fromkeys(key for record in self._records for key in record)
         words = f"{counted(overview.lines, 'record')} of JSON Lines with {listed(list(keys), _NAMED)}"
         words += "".join(field.told() for field in self._fields)
-        return excerpts(overview, request, words, self._picks(overview), first=3, last=3)
+        picks = self._picks(overview)
+        return excerpts(overview, request, words, picks, first=3, last=3, most=_ROOM, widest=_WIDEST)
 
     def _picks(self, overview: Overview) -> list[Pick]:
         """The first record of each trouble; where there is none, of what is less, and records whose words stand hardly anywhere."""
-        found = [*self._bad.picks(), *self._told.picks()]
+        found = [each for sort in (self._bad, self._told) for each in sort.picks(self._subject, overview)]
         if found:
             return found
-        known = [] if self._fields else strong(overview) or []
-        return [*known, *self._little.picks(), *rare(overview)]
+        return [*self._little.picks(self._subject, overview), *rare(overview)]
 
 
 def _read(raw: bytes) -> list[dict[str, Any]]:

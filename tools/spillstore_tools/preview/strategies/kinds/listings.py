@@ -17,7 +17,6 @@ from spillstore_tools.preview.strategies.kinds.excerpts import (
     excerpts,
     odd_lines,
     rows_of,
-    strong,
 )
 
 if TYPE_CHECKING:
@@ -133,6 +132,10 @@ class Listing:
             if len(self._odd) < _ODD:
                 self._odd.append(self._picker.pick(at))
 
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``."""
+        return self._form.match(line) is not None
+
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         if self._lines < _FEWEST:
@@ -142,7 +145,7 @@ class Listing:
         words = f"{self._title()}: {listed(names, _WORDS)}"
         if self._others:
             words += f"; {counted(self._others, 'other line')}"
-        picks = [*distinct(self._odd), *(strong(overview) or []), *self._samples(largest)]
+        picks = [*distinct(self._odd), *self._samples(largest)]
         return excerpts(overview, request, words, picks)
 
     def _samples(self, groups: list[tuple[bytes, int]]) -> list[Pick]:
@@ -158,6 +161,11 @@ class Paths(Listing):
 
     FORM = rb"(?=[^\n])((?:[^\n:]*/)?)[^\n:/]*+(?::\d+)?(?=\n|\Z)"
     GROUP_END = b""
+    _NAME = re.compile(rb"[^\s:]*/|[^\s:]+\s*$")
+
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``; a blank before the first folder is none of a name."""
+        return self._NAME.match(line) is not None and super().is_row(line)
 
     def _is_other(self, raw: bytes) -> bool:
         """Whether few lines are in a folder, or many have blanks."""
@@ -224,6 +232,10 @@ class LongListing:
         if raw and (len(self._folders) < _NAMES or self._folder in self._folders):
             self._folders[self._folder] += len(found)
 
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``."""
+        return self._ROWS.fullmatch(line) is not None
+
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         entries = sum(self._kinds.values())
@@ -238,6 +250,4 @@ class LongListing:
         if self._others:
             words += f"; {counted(self._others, 'other line')}"
         few = self._headings[:: max(1, len(self._headings) // _SHOWN)]
-        return excerpts(
-            overview, request, words, [*distinct(self._odd), *(strong(overview) or []), *few], first=12
-        )
+        return excerpts(overview, request, words, [*distinct(self._odd), *few], first=12)

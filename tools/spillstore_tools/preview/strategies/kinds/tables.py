@@ -14,14 +14,8 @@ from typing import TYPE_CHECKING
 
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted, listed
-from spillstore_tools.preview.strategies.kinds.excerpts import (
-    WORDS,
-    Picker,
-    excerpts,
-    odd_lines,
-    rows_of,
-    strong,
-)
+from spillstore_tools.preview.strategies.kinds.excerpts import WORDS, Picker, excerpts, odd_lines, rows_of
+from spillstore_tools.preview.strategies.kinds.failures import are_many, strong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,9 +33,11 @@ _OTHERS = 0.04  # of the rows may be odd
 _FEW = 6  # different words in a column of few words
 _SHARE = 0.02  # of the rows that each of them must have
 _COLUMNS = 60
-_RULER = re.compile(rb"[ |+]*+[-=]{2}[-=+| ]*+\r?\n?$")
+_BAR = "│".encode()
+_RULER = re.compile(rb"(?:[ |+]*+[-=]{2}[-=+| ]*+|(?:\xe2[\x94\x95][\x80-\xbf])++)\r?\n?$")
 _WORD = re.compile(rb"\S+")
 _SHORT, _WORDY = 100, 3  # bytes and blanks of a cell
+_BARS = {b"|": rb"[^|\n]*+", _BAR: rb"(?>[^\n\xe2]++|\xe2(?!\x94\x82))*+"}  # and what is no such sign
 _BLANK = {b" ", b"\t", b""}
 _ALIGNED = 0.8  # of the rows
 _RULED = re.compile(rb"[-=]+")  # of a column
@@ -56,7 +52,7 @@ class _Column:
 
     Attributes:
         name: from the header, if there is one.
-        kind: ``number``, ``words`` or ``text``.
+        kind: ``number``, ``words``, ``word`` (any, without a blank), or ``text``.
         words: the few that there are.
         empty: whether a cell may be empty.
     """
@@ -68,6 +64,8 @@ class _Column:
 
     def pattern(self, text: bytes) -> bytes:
         """A pattern of a cell; ``text`` is that of any."""
+        if self.kind == "word":
+            return rb"[^ \t\n]++"
         if self.kind == "text":
             return text
         inside = _NUMBERS if self.kind == "number" else rb"|".join(map(re.escape, self.words))
@@ -107,8 +105,11 @@ class _Form:
             return [line[low:high].strip() for low, high in self.spans]
         if not self.by:
             return line.split(None, columns - 1) if columns else line.split()
-        if self.by == b"|":
-            return [cell.strip() for cell in line.strip().strip(b"|").split(b"|")]
+        if self.by in _BARS:
+            return [
+                cell.strip()
+                for cell in line.strip().removeprefix(self.by).removesuffix(self.by).split(self.by)
+            ]
         if b'"' in line:
             row = next(csv.reader([line.decode("latin-1")], delimiter=self.by.decode()), [])
             return [cell.encode("latin-1") for cell in row]
@@ -125,6 +126,11 @@ class _Form:
         )
         return good >= _ALIGNED * len(lines)
 
+    def within(self, line: bytes) -> bool:
+        """Whether no cell of a row reaches into the next column, where a ruler says where they begin."""
+        text = line.decode(errors="replace")
+        return all(text[low - 1 : low].isspace() or len(text) < low for low, _ in self.spans if low)
+
     def row(self, columns: list[_Column]) -> bytes:
         """The pattern of a row."""
         if self.spans:  # cells may be empty, so that nothing but the place of a sign tells its column
@@ -133,13 +139,14 @@ class _Form:
             cells = [column.pattern(rb"\S++") for column in columns[:-1]]
             last = columns[-1].pattern(rb"[^\n]*")
             return rb"[ \t]*+" + rb"[ \t]++".join([*cells, last]) + rb"[ \t]*+\r?"
-        if self.by == b"|":
+        sign = re.escape(self.by)
+        if self.by in _BARS:
+            any_cell = _BARS[self.by]
             cells = [
-                rb"[^|\n]*+" if column.kind == "text" else rb"[ \t]*+" + column.pattern(b"") + rb"[ \t]*+"
+                any_cell if column.kind == "text" else rb"[ \t]*+" + column.pattern(b"") + rb"[ \t]*+"
                 for column in columns
             ]
-            return rb"[ \t]*+\|?" + rb"\|".join(cells) + rb"\|?[ \t]*+\r?"
-        sign = re.escape(self.by)
+            return rb"[ \t]*+(?:" + sign + rb")?" + sign.join(cells) + rb"(?:" + sign + rb")?[ \t]*+\r?"
         text = rb'(?:"(?:[^"\n]|"")*+"|[^"\n' + sign + rb"][^\n" + sign + rb"]*|)"
         return sign.join(column.pattern(text) for column in columns) + rb"\r?"
 
@@ -151,11 +158,12 @@ class Table:
     """Rows of columns."""
 
     def __init__(self) -> None:
-        self._rows = self._others = self._top = 0
+        self._rows = self._others = self._beside = self._top = 0
         self._odd: list[Pick] = []
         self._picker = Picker()
         self._form: _Form | None = None
         self._columns: list[_Column] = []
+        self._header = b""
 
     def _recognise(self, lines: list[bytes]) -> None:
         for form, header, top in _forms(lines):
@@ -170,9 +178,11 @@ class Table:
                 continue
             names = names or [b"%d" % number for number in range(1, width + 1)]
             columns = [_column(name, [row[at] for row in good]) for at, name in enumerate(names)]
+            if not form.by and columns[-1].kind == "text" and not any(b" " in row[-1] for row in good):
+                columns[-1].kind = "word"
             if not header and not _is_data(columns, good):
                 continue  # prose and logs have commas and tabs, too
-            self._form, self._top, self._columns = form, top, columns
+            self._form, self._top, self._columns, self._header = form, top, columns, header
             self._form_of_rows = rows_of(form.row(columns))
             sample = b"\n".join(lines[top:-1])
             while len(list(odd_lines(self._form_of_rows, sample))) > 1 + _OTHERS * len(rows):
@@ -184,10 +194,10 @@ class Table:
 
     def _relaxed(self) -> bool:
         """Expect less of a column: any text where there were few words, then where there were numbers; False if nothing is left."""
-        typed = {each.kind for each in self._columns} - {"text"}
+        typed = {each.kind for each in self._columns} - {"text", "word"}
         if self._form is None or (len(typed) < 2 and not self._form.by):  # noqa: PLR2004  # any line would be a row
             return False
-        for kind in ("words", "number"):
+        for kind in ("word", "words", "number"):
             if any(each.kind == kind for each in self._columns):
                 self._columns = [
                     dataclasses.replace(each, kind="text") if each.kind == kind else each
@@ -212,42 +222,53 @@ class Table:
                 start = block.raw.find(b"\n", start) + 1
             self._rows -= self._top
         self._rows += block.lines
-        others = self._others
-        rulers = self._look_at_others(block.raw, start)
+        others, beside = self._others, self._beside
+        no_rows = self._look_at_others(block.raw, start)
         while self._others > 2 + _OTHERS * self._rows:
             if not self._relaxed():
                 return False
             if block.first_line == 1:
-                others = 0
                 self._odd.clear()
-            self._others = others
-            rulers = self._look_at_others(block.raw, start)
-        self._rows -= rulers
+            self._others, self._beside = others, beside
+            no_rows = self._look_at_others(block.raw, start)
+        self._rows -= no_rows
         return True
 
     def _look_at_others(self, raw: bytes, start: int) -> int:
         """Count odd rows and keep some; returns how many lines are no rows."""
-        rulers = 0
-        for at in odd_lines(self._form_of_rows, raw, start):
-            if _RULER.match(raw, at, raw.find(b"\n", at) + 1 or len(raw)):
-                rulers += 1
+        no_rows = 0
+        by = self._form.by if self._form else b""
+        for at in odd_lines(self._form_of_rows, raw, start, blank=True):
+            line = raw[at : raw.find(b"\n", at) + 1 or len(raw)]
+            if not _is_row(line) or line.removesuffix(b"\n") == self._header:
+                no_rows += 1
                 continue
+            if by not in line:
+                no_rows += 1
+                self._beside += 1
             self._others += 1
             if len(self._odd) < _ODD:
                 self._odd.append(self._picker.pick(at))
-        return rulers
+        return no_rows
+
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``. What has no header may be a log."""
+        if self._form is None or not self._top or not self._form.within(line):
+            return False
+        return self._form_of_rows.fullmatch(line) is not None
 
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
-        failures = strong(overview)
-        if self._form is None or self._rows < _FEWEST or failures is None:
+        if self._form is None or self._rows < _FEWEST or are_many(overview, strong(overview)):
             return None  # a log has columns, too
         words = f"{self._form}: {counted(self._rows, 'row')} of {counted(len(self._columns), 'column')}"
         if self._top:
             words += ": " + listed([str(column) for column in self._columns], WORDS - 200)
-        if self._others:
-            words += f"; {counted(self._others, 'row')} unlike the others"
-        return excerpts(overview, request, words, [*self._odd, *failures], first=self._top + 6, last=4)
+        if odd := self._others - self._beside:
+            words += f"; {counted(odd, 'row')} unlike the others"
+        if self._beside:
+            words += f"; {counted(self._beside, 'other line')}"
+        return excerpts(overview, request, words, self._odd, first=self._top + 6, last=4)
 
 
 def _is_data(columns: list[_Column], rows: list[list[bytes]]) -> bool:
@@ -266,11 +287,12 @@ def _forms(lines: list[bytes]) -> Iterator[tuple[_Form, bytes, int]]:
     ruler = next((at for at, line in enumerate(lines[:8]) if _RULER.match(line)), None)
     if ruler is not None:
         between = lines[ruler + 1] if ruler + 1 < len(lines) else b""
-        framed = ruler == 0 and between.strip().startswith(b"|")
+        framed = ruler == 0 and between.strip().startswith((b"|", _BAR))
         header = between if framed else lines[ruler - 1] if ruler else b""
         top = 3 if framed else ruler + 1
-        if header and b"|" in b"".join(lines[top : top + 1]):
-            yield _Form(b"|"), header, top
+        sign = next((by for by in _BARS if by in b"".join(lines[top : top + 1])), b"")
+        if header and sign:
+            yield _Form(sign), header, top
         elif header:
             yield _Form(b"", lines[ruler]), header, top
         return

@@ -12,7 +12,6 @@ from spillstore_tools.preview.strategies.kinds.excerpts import (
     excerpts,
     odd_lines,
     rows_of,
-    strong,
 )
 
 if TYPE_CHECKING:
@@ -68,6 +67,10 @@ class Tree:
         if self._tops and self._tops == len(self._top):
             self._below[-1] += raw.count(b"\n", start, end)
 
+    def is_row(self, line: bytes) -> bool | None:
+        """As in ``Kind``; names of files tell of no failure, but those of packages may."""
+        return None if self._ENTRIES.fullmatch(line) else False
+
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         if self._entries < _FEWEST:
@@ -76,5 +79,5 @@ class Tree:
         names = [f"{self._top[n][0].decode(errors='replace')[:60]} {self._below[n]:,}" for n in order]
         words = f"tree of {self._entries:,} entries, {self._tops:,} at the top"
         words += f": {listed(names, _WORDS)}" if names else ""
-        picks = [*(strong(overview) or []), *(self._top[number][1] for number in order[:_SHOWN])]
+        picks = [self._top[number][1] for number in order[:_SHOWN]]
         return excerpts(overview, request, words, picks, first=6, last=4)
