@@ -288,7 +288,7 @@ def test_links_of_a_page_that_are_alike():
     words = "".join(f"<p>{'lorem ipsum '[: n % 9]} {n * 7919:x} words dolor</p>" for n in range(900))
     page = f"<!doctype html><html><body>{links}{words}<p>Error: TemplateDoesNotExist at /shop/</p>{words}</body></html>"
     text = shown(page.encode())
-    assert "Link 2\n[... 897 lines ...]\n" in text
+    assert "Link 1\n[... 898 lines ...]\n" in text
     assert "\nError: TemplateDoesNotExist at /shop/\n" in text
 
 
