@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.candidate import Candidate
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.structured.json_stream import JsonStream
+    from spillstore_tools.preview.text.long_line import LongLine
 
 _ENOUGH = 4000  # code points of JSON that is not held
 _FEW_LINES = 16  # which share the room, where some of them are long
@@ -122,9 +123,10 @@ class _Observer(CandidateFinder):
         if self.decoded is None:
             super().ahead(start, line, data, terminator, cuts)
 
-    def piece(self, start: int, data: bytes) -> None:
+    def piece(self, line: LongLine, data: bytes) -> None:
         """As in ``Observer``."""
-        if start:
+        super().piece(line, data)
+        if line.start:
             return
         if self.json is None:
             from spillstore_tools.preview.structured.json_stream import JsonStream  # noqa: PLC0415  # for long lines alone
