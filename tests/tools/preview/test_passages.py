@@ -109,6 +109,7 @@ def test_long_line_anywhere(raw, ending, room):
         for start in range(0, len(raw), 64):
             line.add(raw[start : start + 64], last=start + 64 >= len(raw))
             found.add(line)
+        found.end(line)
         line.telling = place_in
         if line.stretch is not None and not line.redrawn and b"\r" not in raw and b"\b" not in raw:
             stretch, before = line.stretch

@@ -185,6 +185,7 @@ class CandidateFinder:
         line = block.long
         assert line is not None  # the caller asked
         line.telling = place_in
+        self._long.end(line)
         points, _, text = self._long.best
         self._long = LongPassages()
         if points >= 1:

@@ -15,7 +15,7 @@ from spillstore_tools.preview.text.lines import Line
 from spillstore_tools.preview.text.stream import settled_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from spillstore_tools.preview.text.long_line import LongLine
 
@@ -23,7 +23,9 @@ BEGINNING = 400  # characters that are looked at in any case
 _BEFORE, _BEHIND = 160, 240  # bytes around a word that are looked at
 _AT_END = 800  # bytes of the end that are looked at, however many words stand before
 _MOST, _MOST_AT_END = 16, 2
-_PIECES = ((8, 16), (64, 4), (1 << 62, 1))  # up to this piece of a line, so many words of a piece
+_PIECES = ((8, 16), (64, 2), (1 << 62, 1))  # up to this piece of a line, so many words of a piece
+_WORD, _STRETCH = 64, 4096  # bytes that a word has at most, and that are searched at once
+_ALIKE, _KNOWN = 32, 512  # bytes by which passages of one line are told apart, and how many are known
 _KEPT_BEFORE, _KEPT_BEHIND = 4096, 8192  # bytes around a word that are kept of a line that comes in pieces
 _GOES_ON = "\u2026"  # so that no border of a passage is taken for that of a line
 
@@ -46,9 +48,16 @@ class _Places(Hints):
     """Finds where in a line the hints stand."""
 
     def next(self, text: bytes, start: int) -> int:
-        """Where the first hint at or behind a place begins; -1 if there is none."""
-        found = self._search.pattern.search(text, start) if self._search is not None else None
-        return -1 if found is None else found.start()
+        """Where the first hint at or behind a place begins; -1 if there is none. A stretch at a time: most have none."""
+        if self._search is None:
+            return -1
+        for at in range(start, len(text), _STRETCH - _WORD):
+            stretch = text[at : at + _STRETCH]
+            if any(True for _ in self.lines(stretch, b"\n")):
+                found = self._search.pattern.search(stretch)
+                if found is not None:
+                    return at + int(found.start())
+        return -1
 
 
 _places = functools.cache(_Places)
@@ -71,21 +80,25 @@ def best_passage(text: str, most: int = _MOST) -> Passage:
     start = text[:BEGINNING]
     found = [Passage(score(start), 0, start)]
     if len(text) > BEGINNING:
-        found = [*passages(text.encode("utf-8", "replace"), most), *found]
+        data = text.encode("utf-8", "replace")
+        found = [*passages(data, most), *passages(data, _MOST_AT_END, max(0, len(data) - _AT_END)), *found]
     return max(found, key=lambda passage: passage.points)
 
 
-def passages(line: bytes, most: int) -> Iterator[Passage]:
-    """What stands around the first telling words of cleaned text, ``most`` of them, and around a few at its end."""
-    start = 0
-    for low, count in ((0, most), (len(line) - _AT_END, _MOST_AT_END)):
-        start = max(start, low)
-        for _ in range(count):
-            place = _places().next(line, start)
-            if place < 0:
-                return
-            yield _around(line, place)
-            start = place + _BEHIND
+def passages(line: bytes, most: int, start: int = 0, known: set[bytes] | None = None) -> Iterator[Passage]:
+    """What stands around the first telling words of cleaned text from a place on, ``most`` of them; of those that are ``known``, nothing."""
+    for _ in range(most):
+        place = _places().next(line, start)
+        if place < 0:
+            return
+        start = place + _BEHIND
+        if known is not None:
+            key = line[place : place + _ALIKE].translate(None, b"0123456789")
+            if key in known:
+                continue
+            if len(known) < _KNOWN:
+                known.add(key)
+        yield _around(line, place)
 
 
 def place_in(text: str) -> int | None:
@@ -114,7 +127,9 @@ class LongPassages:
     def __init__(self) -> None:
         self.best = Passage(0, 0, "")
         self._pieces = 0
+        self._known: set[bytes] = set()
         self._before = b""  # the end of the last piece, in which a word may begin
+        self._start = 0  # its first byte
 
     def add(self, line: LongLine) -> None:
         """Look at what was written to the line last; it is cut around the best passage."""
@@ -122,20 +137,28 @@ class LongPassages:
         most = next(most for pieces, most in _PIECES if self._pieces < pieces)
         if not self._pieces:
             beginning = clean(data[:BEGINNING])
-            self._better(Passage(score(beginning), 0, beginning))
+            self.best = Passage(score(beginning), 0, beginning)
         self._pieces += 1
-        before, data = self._before, self._before + data
-        for each in passages(data, most):
-            if self._better(each):
+        data = self._before + data
+        start, shown = at - len(self._before), chars - len(clean(self._before))
+        begin = max(0, len(self._before) - _WORD)
+        self._look(line, data, start, shown, passages(data, most, begin, self._known))
+        low = max(0, len(data) - _AT_END)
+        if b"\x1b" in data or not data.isascii():
+            low = settled_length(data[:low])
+        self._before, self._start = data[low:], start + low
+
+    def end(self, line: LongLine) -> None:
+        """Look at the end of the line."""
+        shown = line.chars - line.ended - len(clean(self._before))
+        self._look(line, self._before, self._start, shown, passages(self._before, _MOST_AT_END))
+
+    def _look(self, line: LongLine, data: bytes, start: int, shown: int, found: Iterable[Passage]) -> None:
+        """Take the best of the passages of bytes that begin at ``start``, which ``shown`` code points precede."""
+        for each in found:
+            if each.points > self.best.points:
+                self.best = each
                 low = settled_length(data[: max(0, each.place - _KEPT_BEFORE)])
                 high = settled_length(data[: each.place + _KEPT_BEHIND])
-                stretch = Line(line.number, at - len(before) + low, data[low:high])
-                shown = chars - len(clean(before)) + len(clean(data[:low]))
-                line.stretch = stretch, shown
-        self._before = data[settled_length(data[: max(0, len(data) - _AT_END)]) :]
-
-    def _better(self, passage: Passage) -> bool:
-        better = passage.points > self.best.points
-        if better:
-            self.best = passage
-        return better
+                stretch = Line(line.number, start + low, data[low:high])
+                line.stretch = stretch, shown + len(clean(data[:low]))

@@ -48,6 +48,7 @@ class Smart:
         if overview.chars <= request.limit and (text := overview.text()) is not None:
             return [Shown(text, 0, overview.size)]
         from spillstore_tools.preview.strategies.fit import (  # noqa: PLC0415  # most output is shown whole
+            closed,
             marker_width,
             nothing_shown,
         )
@@ -56,7 +57,7 @@ class Smart:
             return nothing_shown(overview, request)
         finder = overview.observer
         if isinstance(finder, _Observer) and (parts := finder.guess.cut(overview, request)) is not None:
-            return parts
+            return closed(parts, overview, request)
         if (words := _outline(overview)) and len(words) < request.limit // 2:
             inner = dataclasses.replace(request, limit=min(request.limit, _ENOUGH) - len(words))
             return [Note(words), *self._text(overview, inner)]
@@ -64,7 +65,7 @@ class Smart:
 
     def _text(self, overview: Overview, request: Request) -> list[Part]:
         """Both ends, and the lines between them that matter."""
-        from spillstore_tools.preview.strategies.fit import fitted  # noqa: PLC0415  # as in ``cut``
+        from spillstore_tools.preview.strategies.fit import closed, fitted  # noqa: PLC0415  # as in ``cut``
         from spillstore_tools.preview.strategies.smart_layout import LINE  # noqa: PLC0415  # likewise
 
         finder = overview.observer
@@ -81,7 +82,7 @@ class Smart:
                 gap.first_line == gap.last_line and not gap.lines for gap in gaps_of(parts)
             ):
                 break
-        return parts
+        return closed(parts, overview, request, [line for each in candidates for line in each.around])
 
 
 def _outline(overview: Overview) -> str:

@@ -46,8 +46,9 @@ class LongLine(Line):
         ending = _ending(data) if last else b""
         settled = len(data) - len(ending) if last else settled_length(data)
         self._carry = data[settled:] if not last else b""
-        self.written = (at, data[:settled], self._screen.size)
-        self._write(data[:settled], at)
+        written = data[:settled]
+        self.written = (at, written, self._screen.size)
+        self._write(written, at)
         if ending:
             self._ended, self._end_bytes = True, len(ending)
             self._state.end(ending, self.end - len(ending))
