@@ -9,6 +9,7 @@ erase (``CSI K``, ``CSI 2 K``) become marks, for ``Screen`` to act on.
 from __future__ import annotations
 
 from spillstore.runtime import lazy_patterns as re
+from spillstore.text_scan import is_plain
 
 STRING_LIMIT = 64 * 1024
 # No string holds what begins one, and no repetition gives back what it took: else 64 KiB of introducers take seconds.
@@ -50,9 +51,13 @@ def decode(data: bytes) -> str:
 
 def without_controls(text: str) -> str:
     """A text without control characters, but for tab, LF and backspace; a NUL is shown."""
-    text = (
-        text.encode().translate(None, _CONTROL_BYTES).decode() if text.isascii() else CONTROLS.sub("", text)
-    )
+    if text.isascii():
+        data = text.encode()
+        if is_plain(data):
+            return text
+        text = data.translate(None, _CONTROL_BYTES).decode()
+    else:
+        text = CONTROLS.sub("", text)
     return text.replace(NUL, NUL_SHOWN)
 
 
