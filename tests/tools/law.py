@@ -88,9 +88,9 @@ def _visible(line: bytes) -> str:
             cursor = 0 if character == ALL else cursor
             erased = erased or cursor == 0
             screen = {place: shown for place, shown in screen.items() if cursor == 0 or place < cursor}
-        elif character == "\t" or not (character < " " or "\x7f" <= character <= "\x9f"):
+        elif character in "\t\0" or not (character < " " or "\x7f" <= character <= "\x9f"):
             screen = {} if erased else screen
-            screen[cursor], cursor, erased = character, cursor + 1, False
+            screen[cursor], cursor, erased = character.replace("\0", "\u2400"), cursor + 1, False
     return "".join(screen[place] for place in sorted(screen))
 
 

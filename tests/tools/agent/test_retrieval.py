@@ -18,7 +18,8 @@ from spillstore_tools.agent.answers import MAX_CHARS
 from spillstore_tools.agent.artifact_info import artifact_info
 from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.list_artifacts import list_artifacts
-from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.preview.text.clean import clean, unmasked
+from spillstore_tools.preview.text.encoded import encoding_of, in_utf8
 
 pytestmark = pytest.mark.everywhere
 
@@ -256,7 +257,10 @@ def test_cursors_lose_and_repeat_nothing(place, data, copies, bound, raw):
     assert [answer.start for answer in answers[1:]] == [answer.end for answer in answers[:-1]]
     whole = "".join(answer.content for answer in answers)
     escaped = raw or "this is no text" in answers[0].text
-    assert whole == (data.decode(errors="backslashreplace") if escaped else clean(data))
+    encoding = None if escaped else encoding_of(artifact)
+    assert ("decoded from" in answers[0].text) == (encoding is not None)
+    expected = unmasked(clean(in_utf8(data, encoding)))
+    assert whole == (data.decode(errors="backslashreplace") if escaped else expected)
     artifact.delete()
 
 

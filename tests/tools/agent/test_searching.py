@@ -79,7 +79,7 @@ def test_answers_are_bounded(place, limit):
 def test_a_last_line_that_shows_nothing(place):
     """It is a line, and an empty one."""
     session, _ = place
-    for data in (b"\x00", b"a\n\x1b[0m", b"\x00\n\x00"):
+    for data in (b"\x01", b"a\n\x1b[0m", b"\x01\n\x01"):
         artifact = session.put(data, newline="lf")
         found = artifact.search("^$", cleaner=TextCleaner())
         assert found.matches[-1].line == artifact.info.lines

@@ -337,6 +337,11 @@ def test_damaged_formats_never_crash(name, cut, data):
         ("日本語のテキスト。" * 2000).encode()[:HEAD_BYTES],
         b"\x0cform feed\n",
         b"ring\x07 the bell\x07\n" * 3,
+        "処理中: ファイル 12 完了\n".encode("shift-jis") * 40,  # was shown as a dump, as was what follows
+        "ошибка: файл не найден\n".encode("koi8-r") * 40,
+        "错误: 找不到文件\n".encode("gbk"),
+        b"rec 1\0ok\0\nrec 2\0FAILED\0\n" * 90,
+        b"/usr/share/doc\0/usr/share/doc/gzip\0" * 90,
     ],
 )
 def test_text_that_is_a_little_broken_is_text(data):

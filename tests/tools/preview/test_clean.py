@@ -71,14 +71,15 @@ def test_length(data, terminator):
         ("abcdef\rX\x9bK".encode(), "X"),
         (b"\b\ba", "a"),
         (b"_\bb_\bo_\bl_\bd", "bold"),
-        (b"a\x00b\x07c\x0bd\x0ce\x7ff\tg", "abcdef\tg"),
+        (b"a\x01b\x07c\x0bd\x0ce\x7ff\tg", "abcdef\tg"),
+        (b"a/b\0c/d\0\n", "a/b\u2400c/d\u2400\n"),
         ("a\x85b\x84c".encode(), "abc"),
         (b"caf\xe9 \xe2\x82 \xf0\x9f\x91", "caf\ufffd \ufffd\ufffd \ufffd\ufffd\ufffd"),
         (b"\xed\xa0\x80", "\ufffd\ufffd\ufffd"),
         (b"a\r\nb\nc\r\r\n", "a\nb\nc\n"),
         (b"", ""),
         (b" \t \n\r\n ", " \t \n\n "),
-        (b"\x00\x00\n\x00", "\n"),
+        (b"\x01\x01\n\x01", "\n"),
     ],
 )
 def test_examples(data, text):

@@ -317,3 +317,21 @@ def cut_by_smart(data, limit):
     scan = Scan(head_chars=limit, tail_chars=limit, keep_bytes=chosen.keep_bytes, observer=chosen.observer())
     scan.feed(data)
     return chosen.cut(scan.finish(), Request(limit=limit))
+
+
+def test_marker_as_long_as_the_line_it_stood_for():
+    """A single line is shown where saying that it is missing takes as much room; the law holds, and so does the limit."""
+    middle = b"ERROR: first thing\n" + b"a line between\n" + b"ERROR: second thing\n"
+    for between in range(1, 12):
+        data = dull(300) + middle.replace(b"a line between\n", dull(between, "odd")) + dull(300)
+        for limit in (400, 600, 800, 2000):
+            parts = parts_of(data, limit=limit)
+            for gap in gaps_of(parts):
+                hidden = clean(data[gap.start : gap.end])
+                assert gap.inside or len(hidden) + 6 * gap.lines > len(gap.text)
+
+
+def test_long_line_left_out_alone():
+    """A single line that is far longer than its marker stays left out."""
+    middle = b"ERROR: first thing\n" + b"x y z " * 60 + b"\n" + b"ERROR: second thing\n"
+    assert length_of(parts_of(dull(300) + middle + dull(300), limit=2000)) <= 2000

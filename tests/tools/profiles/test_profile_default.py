@@ -232,7 +232,7 @@ def test_what_the_strategy_leaves_when_dropped_parts_are_told(tmp_path):
         tmp_path, free_disk_floor=0, artifacts_per_minute=0, artifact_limit=100_000, artifact_policy="roll"
     )
     middle = (b"<?x?>" + b"t " * 50) * 20  # instructions are never cut
-    data = b"<a b='" + b"p" * 6915 + b"'>" + b"t " * 50_000 + middle + b"t " * 50_000 + b"</a>"
+    data = b"<a b='" + b"p" * 6892 + b"'>" + b"t " * 50_000 + middle + b"t " * 50_000 + b"</a>"
     with store.session("test") as session:
         configured = profile("default", load(environment={}, strategy="element"))
         spill, rendered = spilled(session, configured, [(data, "stdout")])
@@ -298,3 +298,15 @@ def test_a_strategy_that_was_asked_for(session, settings, expected):
     processor = TruncationProcessor(session, configuration=load(environment={}, **settings))
     shown = {tool: processor.process(numbered(10_000) + tool.encode(), tool) for tool in expected}
     assert expected == {tool: result.metadata.strategy_used for tool, result in shown.items()}
+
+
+def test_notice_of_few_long_lines_named_lines(session):
+    """Where lines are long, the calls bring some kilobytes by bytes, and what is found in a line is shown without the rest of it."""
+    page = b"".join(b"function f%d(e){return e.value+%d}" % (number, number) for number in range(9000))
+    spill, rendered = spilled(session, "default", [(b"loading\n" + page, "stdout")])
+    notice = rendered.text[: rendered.text.index("]\n")]
+    assert f'get_artifact(id="{spill.artifact.id}", start_byte=0, end_byte=8000)' in notice
+    assert f"spillstore show {spill.artifact.id} --bytes 0-8000" in notice
+    assert notice.endswith("spillstore cat ID | rg -o '.{0,80}PATTERN.{0,80}'")
+    assert "line=" not in notice
+    assert "1-100" not in notice

@@ -103,7 +103,7 @@ def test_one_line_over_50_kb_keeps_its_tail(text, width, before):
 
 def test_bytes_are_counted_after_cleaning():
     """Escape sequences and control characters take no room; tab and newline stay, CRLF becomes LF."""
-    data = b"\x1b[31mred\x1b[0m\tx\x00\x07\r\n\x1b]0;title\x07y\x0b\n" * 10
+    data = b"\x1b[31mred\x1b[0m\tx\x01\x07\r\n\x1b]0;title\x07y\x0b\n" * 10
     result = truncate_tail(overview_of(data))
     assert "red\tx\ny\n" * 10 == result.content
     assert len(result.content) == result.total_bytes == result.output_bytes

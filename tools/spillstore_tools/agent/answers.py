@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.agent.arguments import ArgumentError, whole
 from spillstore_tools.output.signed_answers import with_signature
-from spillstore_tools.preview.text.clean import one_line
+from spillstore_tools.preview.text.clean import one_line, unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,8 +68,13 @@ def max_chars_argument(size: int) -> str:
     return "" if size == MAX_CHARS else f", max_chars={size}"
 
 
-def signed(session: Session, answer: Answer) -> Answer:
-    """The answer with the session's signature at its end, by which a processor knows not to store it again."""
+def signed(session: Session, answer: Answer, *, raw: bool = False) -> Answer:
+    """The answer with the session's signature at its end, by which a processor knows not to store it again.
+
+    Unless it is ``raw``, no character in it is unseen or changes the direction of others.
+    """
+    if not raw:
+        answer = dataclasses.replace(answer, text=unmasked(answer.text), content=unmasked(answer.content))
     return dataclasses.replace(answer, text=with_signature(session, answer.text))
 
 

@@ -48,6 +48,7 @@ from spillstore_tools.output.rendering import kind_of
 from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.text.clean import split_lines
+from spillstore_tools.preview.text.encoded import encoding_of, in_utf8, offset_in, whole_units
 from spillstore_tools.preview.text.lines import Line
 from spillstore_tools.preview.text.stream import settled_length
 
@@ -189,11 +190,13 @@ def get_artifact(
         span = _range_of(given, string, "combined", called, cursor, raw)
         answer = _RangeAnswer(string, span, size, called).answer()
         # Positions in a string are not those of the artifact.
-        return signed(session, dataclasses.replace(answer, start=0, end=0, first_line=0, last_line=0))
+        return signed(
+            session, dataclasses.replace(answer, start=0, end=0, first_line=0, last_line=0), raw=span.raw
+        )
     called = id_argument(artifact)
     chosen = cast("Stream", one_of("stream", stream, STREAMS, view or "combined"))
     span = _range_of(given, artifact, chosen, called, cursor, raw)
-    return signed(session, _RangeAnswer(artifact, span, size, called).answer())
+    return signed(session, _RangeAnswer(artifact, span, size, called).answer(), raw=span.raw)
 
 
 def _range_of(
@@ -226,7 +229,10 @@ class _RangeAnswer:
         self._chars = size
         self._refresh()
         self._terminator = self._info.terminator
-        if not span.raw and kind_of(artifact.read_bytes(0, HEAD_BYTES, holes="skip"), self._info.size):
+        self._encoding = None if span.raw else encoding_of(artifact, span.stream)
+        if self._encoding is not None:
+            span.notes.append(f"decoded from {self._encoding}, but lines and bytes are those that are stored")
+        elif not span.raw and kind_of(artifact.read_bytes(0, HEAD_BYTES, holes="skip"), self._info.size):
             span.raw = True
             span.notes.append(r"this is no text; bytes that are none are shown as \xNN")
 
@@ -336,7 +342,10 @@ class _RangeAnswer:
         while at < end and at - start < _SCANNED:
             data = self._artifact.read_bytes(at, min(end, at + _WINDOW), stream=self._range.stream)
             if at + len(data) < end:
-                data = data[: data.rfind(self._terminator) + 1 or settled_length(data) or len(data)]
+                settled = (
+                    settled_length(data) if self._encoding is None else whole_units(data, self._encoding)
+                )
+                data = data[: data.rfind(self._terminator) + 1 or settled or len(data)]
             plain = self._plain(data, room - length)
             if plain:  # whole lines that need no cleaning
                 pieces.append(plain.decode("ascii"))
@@ -358,13 +367,18 @@ class _RangeAnswer:
 
     def _plain(self, data: bytes, room: int) -> bytes:
         """As many lines as fit, if nothing in them needs to be cleaned; else nothing."""
+        if self._encoding is not None:
+            return b""
         data = data if len(data) <= room else data[: data.rfind(b"\n", 0, room) + 1]
         return data if self._terminator == b"\n" and data.isascii() and is_plain(data) else b""
 
     def _cleaned(self, data: bytes, at: int, room: int) -> tuple[str, int]:
         """A line, or what fits of it, and where that ends."""
-        line = Line(1, at, data, self._terminator)
-        return (line.text, line.end) if line.chars <= room else line.prefix(room)
+        line = Line(1, 0, in_utf8(data, self._encoding), self._terminator)
+        if line.chars <= room:
+            return line.text, at + len(data)
+        text, end = line.prefix(room)
+        return text, at + offset_in(data, self._encoding, end)
 
 
 def _raw(data: bytes, at: int, room: int) -> tuple[str, int]:

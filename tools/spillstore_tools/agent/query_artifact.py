@@ -104,7 +104,8 @@ def query_artifact(
         None if absent(cursor) else _cursor(cursor, example),
         raw=flag("raw", raw),
     )
-    return signed(session, _QueryAnswer(artifact, request, size - SIGNATURE_ROOM).answer())
+    answer = _QueryAnswer(artifact, request, size - SIGNATURE_ROOM).answer()
+    return signed(session, answer, raw=request.raw)
 
 
 def _cursor(value: object, example: str) -> str:

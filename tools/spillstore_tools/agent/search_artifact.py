@@ -29,6 +29,7 @@ from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument, name_of
 from spillstore_tools.agent.definitions import CURSOR, ID, PATH, STREAM, ToolDefinition
 from spillstore_tools.preview.text.clean import clean, is_clean, one_line
+from spillstore_tools.preview.text.encoded import encoding_of, in_utf8, offset_in
 from spillstore_tools.preview.text.offsets import ByteOffsets
 
 if TYPE_CHECKING:
@@ -73,16 +74,24 @@ DEFINITION = ToolDefinition(
 
 
 class TextCleaner:
-    """Cleans stored lines as previews do, so that a search sees what a reader sees. A ``spillstore.info.Cleaner``."""
+    """Cleans stored lines as previews do, so that a search sees what a reader sees. A ``spillstore.info.Cleaner``.
 
-    keeps_plain = True
+    Args:
+        encoding: of text in UTF-16 or UTF-32, which is decoded.
+    """
+
+    def __init__(self, encoding: str | None = None) -> None:
+        self._encoding = encoding
+        self.keeps_plain = encoding is None
 
     def is_clean(self, data: bytes | memoryview) -> bool:
         """As in ``Cleaner``."""
-        return is_clean(data)
+        return self._encoding is None and is_clean(data)
 
     def text(self, lines: bytes, terminator: bytes) -> bytes:
         """As in ``Cleaner``; the same object where there is nothing to clean."""
+        if self._encoding is not None:
+            return clean(in_utf8(lines, self._encoding), terminator).encode()
         if terminator == b"\n" and is_clean(lines):
             return lines
         stretches: list[bytes] = []  # most of what is not clean is so in a few places
@@ -98,7 +107,8 @@ class TextCleaner:
 
     def offset(self, line: bytes, terminator: bytes, index: int) -> int:
         """As in ``Cleaner``."""
-        return ByteOffsets(line, terminator).offset(index)
+        shown = ByteOffsets(in_utf8(line, self._encoding), terminator).offset(index)
+        return offset_in(line, self._encoding, shown)
 
 
 @reading_tool("search")
@@ -165,7 +175,7 @@ def search_artifact(
     answer = search.count(start) if flag("count", count) else search.page(most, start)
     if source is not artifact:  # positions in a string are not those of the artifact
         answer = dataclasses.replace(answer, end=0)
-    return signed(session, answer)
+    return signed(session, answer, raw=flag("raw", raw))
 
 
 class _Search:
@@ -192,7 +202,7 @@ class _Search:
         self._called = called
         self._pattern = pattern
         self._options = options
-        self._cleaned = cleaned
+        self._cleaner = TextCleaner(encoding_of(artifact, options["stream"])) if cleaned else None
         self._deadline = time.monotonic() + SECONDS
 
     def page(self, limit: int, cursor: str | None) -> Answer:
@@ -221,7 +231,7 @@ class _Search:
             self._pattern,
             limit=limit,
             cursor=cursor,
-            cleaner=TextCleaner() if self._cleaned else None,
+            cleaner=self._cleaner,
             seconds=max(0.0, self._deadline - time.monotonic()),
             **self._options,
         )
@@ -268,7 +278,7 @@ class _Search:
             return f'search_artifact with the same arguments and cursor="{cursor}"'
         options: dict[str, object] = {"pattern": self._pattern}
         options |= {name: value for name, value in self._options.items() if value and value != "combined"}
-        if not self._cleaned:
+        if self._cleaner is None:
             options["raw"] = True
         arguments = ", ".join(f"{name}={_written(value)}" for name, value in options.items())
         return f'search_artifact({self._called}, {arguments}, cursor="{cursor}")'

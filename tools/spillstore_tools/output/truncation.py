@@ -20,7 +20,7 @@ from spillstore_tools.output.rendering import flags_to, kind_of, render, termina
 from spillstore_tools.output.signed_answers import MOST
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation_result import TruncationResult
-from spillstore_tools.preview.text.clean import clean, redrawn
+from spillstore_tools.preview.text.clean import clean, redrawn, unmasked
 from spillstore_tools.profiles import profile as profile_named
 from spillstore_tools.profiles.rendered import Rendered
 
@@ -244,7 +244,7 @@ class TruncationProcessor:
             terminator = terminator_of(data) if newline == "auto" else _TERMINATORS[newline]
             if redrawn(data, terminator):
                 return None
-            text = clean(data, terminator)
+            text = unmasked(clean(data, terminator))
         if len(text) > inline.chars or (inline.size is not None and len(text.encode()) > inline.size):
             return None
         lines = text.count("\n") + (not text.endswith("\n"))

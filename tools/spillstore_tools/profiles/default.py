@@ -44,6 +44,8 @@ _KEEP_JSON = (
 )  # of what is cut by elements; it is held as bytes and as text, and a text in it twice more
 _GONE = "(dropped since, cannot be fetched) "
 _NOT_RUN = frozenset({126, 127})  # a shell's exit codes for what cannot be executed, and what is not there
+_LONG = 1000  # bytes of a line on average, above which the calls name bytes: lines would bring far more than is wanted
+_BYTES = 8000  # that they name
 _LEAST_ROOM = (
     200  # for the output itself; where limits are so small that this is not left, the notice says less
 )
@@ -232,11 +234,14 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
         commands = [_shell_json(stored, json)]
         call, search = _calls_json(json)
     else:
+        long = overview.size > _LONG * overview.lines
+        span = f"--bytes 0-{_BYTES}" if long else "--lines 1-100"
         commands = [
-            f"spillstore show {stored.id} --lines 1-100{stored.flags}",
-            search_command(stored, name="" if people else "ID"),
+            f"spillstore show {stored.id} {span}{stored.flags}",
+            search_command(stored, name="" if people else "ID", long=long),
         ]
-        call, search = ", start_line=1, end_line=100" if facts.partial else "", ""
+        call = f", start_byte=0, end_byte={_BYTES}" if long else ", start_line=1, end_line=100"
+        call, search = call if facts.partial else "", ""
     if people:
         return first + "\n".join(commands) + "]\n"
     calls = f'get_artifact(id="{stored.id}"{call}), search_artifact(id=ID{search}, pattern="...");'

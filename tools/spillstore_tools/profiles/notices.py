@@ -32,8 +32,8 @@ def redrawn_notice(overview: Overview, facts: Facts, view: View = "combined") ->
     return f"[{what}{of_view} {were} drawn over by carriage returns, backspaces or erasing, and are not shown; {where}]"
 
 
-def search_command(stored: Stored, view: View = "combined", *, name: str = "") -> str:
-    """A shell command that searches the stored output; ``name`` stands for its id.
+def search_command(stored: Stored, view: View = "combined", *, name: str = "", long: bool = False) -> str:
+    """A shell command that searches the stored output; ``name`` stands for its id, and of ``long`` lines it shows a part.
 
     Example:
         >>> from spillstore_tools.profiles.facts import Stored
@@ -41,7 +41,8 @@ def search_command(stored: Stored, view: View = "combined", *, name: str = "") -
         'spillstore cat art_1_a --stream stderr --session s | rg PATTERN'
     """
     stream = "" if view == "combined" else f" --stream {view}"
-    return f"spillstore cat {name or stored.id}{stream}{stored.flags} | rg PATTERN"
+    rg = "rg -o '.{0,80}PATTERN.{0,80}'" if long else "rg PATTERN"
+    return f"spillstore cat {name or stored.id}{stream}{stored.flags} | {rg}"
 
 
 def get_artifact_call(facts: Facts, **arguments: object) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import preview_size
 from spillstore_tools.preview.parts import Gap, Note, Omission, Part, View, omissions_of
+from spillstore_tools.preview.text.clean import unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +75,7 @@ def compose(
         for part in section.parts:
             if isinstance(part, Note) and part.text:
                 notes.append((at, len(part.text)))
-            text.append(part.text)
+            text.append(unmasked(part.text))
             at += len(part.text)
     return Rendered(
         text="".join(text),

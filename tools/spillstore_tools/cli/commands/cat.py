@@ -17,6 +17,7 @@ from spillstore_tools.cli.support.output import at_terminal, note, write_bytes, 
 from spillstore_tools.cli.support.pager import paged, pager_option
 from spillstore_tools.cli.support.read import artifact_text, byte_blocks
 from spillstore_tools.describe import exact_size
+from spillstore_tools.preview.text.encoded import encoding_of
 from spillstore_tools.preview.text.stream import clean_blocks
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def command(
         is_whole = False  # by who leaves the pager, nothing is missed
         with paged(off=no_pager):
             if cleaned:
-                texts = clean_blocks(counted, artifact.info.terminator)
+                texts = clean_blocks(counted, artifact.info.terminator, encoding_of(artifact, view))
                 write_text(artifact_text(artifact, texts, 0, size, view), seen=True)
             else:
                 write_bytes(artifact.reading(counted, 0, size, stream=view))

@@ -162,6 +162,7 @@ def _found(
 ) -> Iterator[tuple[Artifact, SearchResult]]:
     """The result of each artifact; with ``--all``, only of those with matches."""
     from spillstore_tools.agent.search_artifact import TextCleaner  # noqa: PLC0415  # with it come the previews
+    from spillstore_tools.preview.text.encoded import encoding_of  # noqa: PLC0415  # likewise
 
     before, after = options.around
     limit = 0 if options.count else 1 if options.ids_only else options.limit
@@ -170,16 +171,17 @@ def _found(
         if options.path is not None:
             source = artifact.string(options.path, stream=json_stream(artifact, options.stream))
         with progress(f"searching {human_size(source.info.size)} of {artifact.id}") as done:
+            stream = cast("Stream", options.stream if source is artifact else "combined")
             result = source.search(
                 pattern,
-                stream=cast("Stream", options.stream if source is artifact else "combined"),
+                stream=stream,
                 context=0 if options.only_matching else max(before, after),
                 limit=limit,
                 cursor=options.cursor,
                 ignore_case=options.ignore_case,
                 literal=options.literal,
                 invert=options.invert,
-                cleaner=None if options.raw else TextCleaner(),
+                cleaner=None if options.raw else TextCleaner(encoding_of(source, stream)),
                 on_progress=done,
             )
         matches = tuple(

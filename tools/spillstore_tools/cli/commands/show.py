@@ -32,6 +32,7 @@ from spillstore_tools.cli.support.read import (
     path_option,
 )
 from spillstore_tools.describe import count
+from spillstore_tools.preview.text.encoded import encoding_of
 from spillstore_tools.preview.text.stream import clean_blocks
 
 if TYPE_CHECKING:
@@ -97,7 +98,13 @@ def command(
         else:
             blocks = _bytes(artifact, start, end, view, skip=skip_holes)
         end = artifact.info.view(view).size if end is None else end
-        text = artifact_text(artifact, clean_blocks(blocks, artifact.info.terminator), start, end, view)
+        text = artifact_text(
+            artifact,
+            clean_blocks(blocks, artifact.info.terminator, encoding_of(artifact, view)),
+            start,
+            end,
+            view,
+        )
         data_blocks = artifact.reading(blocks, start, end, stream=view)
         document = {"id": artifact.id, "stream": stream, **document}
         _print(data_blocks, text, document if as_json else None, raw=raw, no_pager=no_pager)

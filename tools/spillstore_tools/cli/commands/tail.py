@@ -10,6 +10,7 @@ from spillstore_tools.cli.support.artifacts import find
 from spillstore_tools.cli.support.options import id_argument, location_options, stream_option
 from spillstore_tools.cli.support.output import at_terminal, json_option, print_json, write_bytes, write_text
 from spillstore_tools.cli.support.read import artifact_text, start_of_last_lines
+from spillstore_tools.preview.text.encoded import encoding_of
 from spillstore_tools.preview.text.stream import clean_blocks
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def command(
             blocks = artifact.follow(start, stream=view, holes="skip")
         else:
             blocks = artifact.chunks(start, end, stream=view, holes="skip")
-        text = clean_blocks(blocks, artifact.info.terminator)
+        text = clean_blocks(blocks, artifact.info.terminator, encoding_of(artifact, view))
         if as_json:
             text = artifact_text(artifact, text, start, end, view)
             print_json({"id": artifact.id, "stream": stream, "start": start, "text": "".join(text)})

@@ -86,8 +86,9 @@ class Block:
 class Observer(Protocol):
     """Receives every block once, in order.
 
-    One that has a method ``piece(start, data)`` receives the bytes of lines that are not held, too: where the line begins, and
-    its next bytes, before the block that the line is.
+    One that has a method ``piece(line, data)`` receives the bytes of lines that are not held, too: the line so far, and
+    its last bytes, before the block that the line is. One that has a function ``telling`` finds what a long line is cut around,
+    as ``Line`` has it.
     """
 
     def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:

@@ -49,13 +49,20 @@ class Overview:
         """Lines from the first on, as far as they were kept; from the line that begins at ``after``."""
         for block in self._from_first:
             if after is None or block.end > after.byte:
-                yield from block.forward(after)
+                yield from self._pointed(block.forward(after))
 
     def backward(self, before: Position | None = None) -> Iterator[Line]:
         """Lines from the last on, as far as they were kept; from the line that ends at ``before``."""
         for block in reversed(self._to_last):
             if before is None or block.start < before.byte:
-                yield from block.backward(before)
+                yield from self._pointed(block.backward(before))
+
+    def _pointed(self, lines: Iterator[Line]) -> Iterator[Line]:
+        """The lines, each of which knows how to find what tells most in it, if the observer does."""
+        telling = getattr(self.observer, "telling", None)
+        for line in lines:
+            line.telling = telling
+            yield line
 
     @property
     def first(self) -> Block | None:

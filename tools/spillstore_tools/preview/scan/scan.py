@@ -254,7 +254,7 @@ class Scan:
     def _pass_on(self, long: LongLine, piece: bytes) -> None:
         """Show a piece of a line that is not held to an observer that asks for them."""
         if self._observer is not None and not self._noise and hasattr(self._observer, "piece"):
-            self._observer.piece(long.start, piece)
+            self._observer.piece(long, piece)
 
     def _add(self, block: Block, overwritten: int) -> None:
         if overwritten:

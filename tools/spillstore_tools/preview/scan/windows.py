@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 WINDOW_BYTES = 4 * 1024 * 1024  # of either end, however little its bytes show
 WIDEST = 4  # bytes of a character
-_HIDING = (b"\x1b", b"\r", b"\b", b"\0")  # where one of them is, few of many bytes may be shown
+_HIDING = (b"\x1b", b"\r", b"\b")  # where one of them is, few of many bytes may be shown
 
 
 class Windows:

@@ -44,7 +44,7 @@ class Candidate:
         kind: a key that lines like it share.
         around: the line and its neighbours in the same block.
         chars_before: code points of the output before the line.
-        more: how many later lines differ from it in digits alone, or behind their first 256 bytes.
+        more: how many later lines differ from it in digits alone, or between their first 192 bytes and their last 64.
         last: the number of the last of them.
         like: the number of its kind among all lines (``rare``), -1 if it was not counted.
         flood: whether lines like it stand so often that each tells little.

@@ -11,8 +11,9 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore.line_kinds import number_of
-from spillstore_tools.preview.strategies.actionable import STRONG, Hints, counts_none, counts_some, score
+from spillstore_tools.preview.strategies.actionable import STRONG, Hints, counts_none, counts_some
 from spillstore_tools.preview.strategies.candidate import Candidate, drowned
+from spillstore_tools.preview.strategies.passages import LongPassages, best_passage, place_in
 from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines, breaks_pattern
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.lines import Line
@@ -22,17 +23,18 @@ if TYPE_CHECKING:
 
     from spillstore_tools.preview.scan.block import Block
     from spillstore_tools.preview.strategies.rare import Kinds, Spot
+    from spillstore_tools.preview.text.long_line import LongLine
 
 _DIGITS = b"0123456789"
 _HEXADECIMAL = b"0123456789abcdef"  # request ids and the like, once there are many kinds of lines
 _FINE_KINDS = 1024
-_SCORED_CHARS = 400  # characters of a line that are looked at
+_PASSAGES = ((32, 16), (1 << 62, 2))  # up to this block, so many passages of a long line are looked at
 _BEFORE, _AFTER = 8, 24  # neighbours that are kept
 _CONTEXT_BYTES = 600  # of a neighbour that is kept
 _CANDIDATES = 400
 _CANDIDATE_BYTES = 8 * 1024 * 1024  # of their own lines, which may be long
 _TEMPLATES = 8192
-_TEMPLATE_BYTES = 256
+_TEMPLATE_BYTES, _TEMPLATE_END = 256, 64  # of a line's two ends, and of its end
 _HITS = 48  # in one block, before lines of known kinds are left out
 _SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
 _RARE = 6  # the score of a rare line: below what is strong, above a warning
@@ -58,6 +60,8 @@ class CandidateFinder:
         candidates: the lines kept so far, in order.
     """
 
+    telling = staticmethod(place_in)
+
     def __init__(self) -> None:
         self._hints = Hints()
         self._terminator = b"\n"
@@ -69,6 +73,7 @@ class CandidateFinder:
         self._chars = 0  # code points before the block
         self._rare = RareLines()
         self._scored: dict[int, int] = {}  # lines of each kind
+        self._long = LongPassages()  # of the line that comes in pieces
         self._left = 0  # lines of the block that may still be scored
         self._counts = False  # whether there was a line that counts failures, none of them
         self._seen = (0, 0)  # from where to where bytes were searched ahead
@@ -107,6 +112,10 @@ class CandidateFinder:
             self._score_lines(block)
         self._chars += block.chars
 
+    def piece(self, line: LongLine, data: bytes) -> None:  # noqa: ARG002  # the interface
+        """Look at the next piece of a line that is not held."""
+        self._long.add(line)
+
     def _score_lines(self, block: Block) -> None:
         """Score the lines that hold a telling word; where there are many, known kinds that are of no interest are left out."""
         self._chars_before = CharsBefore(block, self._chars, self._terminator)
@@ -143,7 +152,12 @@ class CandidateFinder:
 
     def _key(self, line: bytes) -> bytes:
         """What lines of a kind share."""
-        return line.translate(None, self._ignored).removesuffix(self._terminator)[:_TEMPLATE_BYTES]
+        key = line.translate(None, self._ignored).removesuffix(self._terminator)
+        return (
+            key
+            if len(key) <= _TEMPLATE_BYTES
+            else key[: _TEMPLATE_BYTES - _TEMPLATE_END] + key[-_TEMPLATE_END:]
+        )
 
     def _meet(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
         """Count a line of a known kind; score one of a new kind."""
@@ -161,10 +175,8 @@ class CandidateFinder:
             known.last = number
 
     def _score(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
-        overwritten = block.raw.find(b"\r", start, end - 2) >= 0  # so that what shows may stand at the end
-        scored = end if overwritten else min(end, start + 2 * _SCORED_CHARS)
-        text = clean(block.raw[start:scored], self._terminator)[:_SCORED_CHARS].rstrip("\n")
-        points = score(text)
+        most = next(most for blocks, most in _PASSAGES if self._blocks <= blocks)
+        points, _, text = best_passage(clean(block.raw[start:end], self._terminator), most)
         candidate = None
         if points >= 1:
             around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
@@ -179,7 +191,7 @@ class CandidateFinder:
                 kinds=tuple(self._rare.kind(each.number) for each in around),
             )
             self._keep(candidate)
-        elif not self._counts and counts_none().search(block.raw, start, scored):
+        elif not self._counts and counts_none().search(block.raw, start, end):
             self._counts = True
         self._remember(key, candidate)
 
@@ -195,9 +207,12 @@ class CandidateFinder:
     def _score_long(self, block: Block) -> None:
         line = block.long
         assert line is not None  # the caller asked
-        points = score(line.text[:_SCORED_CHARS])
+        line.telling = place_in
+        self._long.end(line)
+        points, _, text = self._long.best
+        self._long = LongPassages()
         if points >= 1:
-            self._keep(Candidate(line, points, _kind(line.text[:_SCORED_CHARS]), [line], self._chars))
+            self._keep(Candidate(line, points, _kind(text), [line], self._chars))
 
     def best(self, *, ended_well: bool | None = None) -> list[Candidate]:
         """The candidates, of which those are less that stand in floods; and, where kinds of lines tell something, the rare lines.
@@ -305,9 +320,12 @@ def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminat
             break
         spans.append((high, after))
         high = after
-    return [
+    lines = [
         Line(number + index, at + low, raw[low:high], terminator) for index, (low, high) in enumerate(spans)
     ]
+    for line in lines:
+        line.telling = place_in
+    return lines
 
 
 def _points_of_rare(runs: int, *, least: bool, strong: bool) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import TYPE_CHECKING
 
-from spillstore_tools.preview.binary.recognise import HEAD_BYTES, text_encoding
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES, wide_encoding
 from spillstore_tools.preview.scan.scan import Scan
 
 if TYPE_CHECKING:
@@ -18,11 +18,7 @@ _MARK = "\ufeff"
 
 def encoding_of(first: Block) -> str | None:
     """The encoding of an output that begins so, where it is not UTF-8."""
-    head = first.raw[:HEAD_BYTES]
-    if b"\0" not in head or first.start:
-        return None
-    encoding = text_encoding(head)
-    return None if encoding == "utf-8-sig" else encoding
+    return None if first.start else wide_encoding(first.raw[:HEAD_BYTES])
 
 
 class Decoded:

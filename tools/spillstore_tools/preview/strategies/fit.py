@@ -6,17 +6,22 @@ import dataclasses
 from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
-from spillstore_tools.preview.parts import Shown, length_of, marker_room, text_of
+from spillstore.runtime import lazy_patterns as re
+from spillstore_tools.preview.parts import Gap, Note, Shown, length_of, marker_room, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from spillstore_tools.preview.parts import Gap, Marker, Part
+    from spillstore_tools.preview.parts import Marker, Part
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.preview.strategies.ends import End
     from spillstore_tools.preview.strategies.request import Request
+    from spillstore_tools.preview.text.lines import Line
 
 _ATTEMPTS = 8
+_LABEL = re.compile(r"\d+: ")
+_WIDEST = 4  # bytes of a character
+_LONE = 2  # markers that one line may be as long as, to be shown in the place of its marker
 
 
 def assemble(head: End, tail: End, overview: Overview, marker: Marker) -> list[Part]:
@@ -81,3 +86,60 @@ def merged(parts: Iterable[Part]) -> list[Part]:
             pieces = [Shown(text_of(pieces), first.start, last.end)]
         out += pieces
     return out
+
+
+def closed(
+    parts: Sequence[Part], overview: Overview, request: Request, held: Iterable[Line] = ()
+) -> list[Part]:
+    """The parts, with the lines themselves in the place of markers that take as much room; of a single line, about as much.
+
+    Args:
+        parts: of the overview.
+        overview: has the lines at both ends.
+        request: its limit.
+        held: other lines that are at hand.
+    """
+    room = request.limit - length_of(parts)
+    by_start: dict[int, Line] | None = None
+    out: list[Part] = []
+    for number, part in enumerate(parts):
+        most = len(part.text)
+        if not isinstance(part, Gap) or part.inside or part.end - part.start > _WIDEST * _LONE * most:
+            out.append(part)
+            continue
+        most += min(room, (_LONE - 1) * most) if part.lines == 1 else 0
+        by_start = {line.start: line for line in held} if by_start is None else by_start
+        labelled = any(
+            isinstance(each, Note) and _LABEL.fullmatch(each.text)
+            for each in (*parts[max(0, number - 2) : number], *parts[number + 1 : number + 2])
+        )
+        shown: list[Part] = []
+        for line in _lines_of(part, overview, by_start):
+            label = f"{line.number + request.first_line - 1}: " if labelled else ""
+            shown += [*([Note(label)] if label else []), Shown(line.text, line.start, line.end)]
+        if shown and length_of(shown) <= most:
+            room -= length_of(shown) - len(part.text)
+            out += shown
+        else:
+            out.append(part)
+    return merged(out)
+
+
+def _lines_of(gap: Gap, overview: Overview, held: dict[int, Line]) -> list[Line]:
+    """The lines of a gap, if all of them are at hand."""
+    for block in (*overview.head, *overview.tail):
+        if block.long is None and block.start <= gap.start and gap.end <= block.end:
+            raw = block.raw[gap.start - block.start : gap.end - block.start]
+            inner = dataclasses.replace(
+                block, start=gap.start, first_line=gap.first_line, raw=raw, lines=gap.lines
+            )
+            return list(inner.forward())
+    lines: list[Line] = []
+    at = gap.start
+    while at < gap.end:
+        line = held.get(at)
+        if line is None:
+            return []
+        lines.append(line)
+        at = line.end
+    return lines

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.candidate import Candidate
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.structured.json_stream import JsonStream
+    from spillstore_tools.preview.text.long_line import LongLine
 
 _ENOUGH = 4000  # code points of JSON that is not held
 _DENSE, _DENSE_LINES = 2000, 2  # code points of text with hardly a blank, and the lines that it has at most
@@ -52,6 +53,7 @@ class Smart:
         if overview.chars <= request.limit and (text := overview.text()) is not None:
             return [Shown(text, 0, overview.size)]
         from spillstore_tools.preview.strategies.fit import (  # noqa: PLC0415  # most output is shown whole
+            closed,
             marker_width,
             nothing_shown,
         )
@@ -60,7 +62,7 @@ class Smart:
             return nothing_shown(overview, request)
         finder = overview.observer
         if isinstance(finder, _Observer) and (parts := finder.guess.cut(overview, request)) is not None:
-            return parts
+            return closed(parts, overview, request)
         if (words := _outline(overview)) and len(words) < request.limit // 2:
             inner = dataclasses.replace(request, limit=min(request.limit, _ENOUGH) - len(words))
             return [Note(words), *self._text(overview, inner)]
@@ -73,7 +75,7 @@ class Smart:
 
     def _text(self, overview: Overview, request: Request) -> list[Part]:
         """Both ends, and the lines between them that matter."""
-        from spillstore_tools.preview.strategies.fit import fitted  # noqa: PLC0415  # as in ``cut``
+        from spillstore_tools.preview.strategies.fit import closed, fitted  # noqa: PLC0415  # as in ``cut``
         from spillstore_tools.preview.strategies.smart_layout import LINE  # noqa: PLC0415  # likewise
 
         finder = overview.observer
@@ -90,7 +92,7 @@ class Smart:
                 gap.first_line == gap.last_line and not gap.lines for gap in gaps_of(parts)
             ):
                 break
-        return parts
+        return closed(parts, overview, request, [line for each in candidates for line in each.around])
 
 
 def _outline(overview: Overview) -> str:
@@ -138,9 +140,10 @@ class _Observer(CandidateFinder):
         if self.decoded is None:
             super().ahead(start, line, data, terminator, cuts)
 
-    def piece(self, start: int, data: bytes) -> None:
+    def piece(self, line: LongLine, data: bytes) -> None:
         """As in ``Observer``."""
-        if start:
+        super().piece(line, data)
+        if line.start:
             return
         if self.json is None:
             from spillstore_tools.preview.structured.json_stream import JsonStream  # noqa: PLC0415  # for long lines alone

@@ -6,7 +6,7 @@ Each line is cleaned on its own, and line ends stay where they are. In a line
 2. escape sequences are removed (``control``);
 3. a CR that does not end the line goes back to its beginning, a backspace one character back, and what follows
    overwrites what stands there (``screen``). ``redrawn`` counts the characters that are lost by it;
-4. other control characters are removed, except for tab.
+4. a NUL is shown as U+2400; other control characters are removed, except for tab.
 
 CRLF is one line ending and becomes LF. Where CR ends lines, LF is one of the other control characters. Cuts rely on a
 law: at the border of a line, and at any byte that ``ByteOffsets`` gives inside one, ``clean(a) + clean(b) == clean(a + b)``.
@@ -40,6 +40,13 @@ _MOVING = tuple(
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]|(?<![^\x00-\x7f])[\u200c\u200d]"
+)
+
+
+# Of these, what may hide something from a model, or show it in another order than it reads. The sequences of tags that make flags stay.
+_MASKING = re.compile(
+    "\U0001f3f4[\U000e0020-\U000e007f]+|[\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\U000e0000-\U000e007f]"
+    "|(?<![^\x00-\x7f])[\u200c\u200d]"
 )
 
 
@@ -120,6 +127,20 @@ def visible(text: str) -> str:
         ('rm -rf x <U+202E> txt.exe', 'a<U+200B>b')
     """
     return text if text.isascii() else _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+
+
+def unmasked(text: str) -> str:
+    """Text for a model, of the same length: U+FFFD in the place of each character that is unseen or changes the direction of others.
+
+    What is stored and searched has them; joiners in scripts and emoji stay.
+
+    Example:
+        >>> unmasked("if access != 'user\u202e \u2066# admin\u2069'")
+        "if access != 'user\ufffd \ufffd# admin\ufffd'"
+    """
+    if text.isascii() or not _MASKING.search(text):
+        return text
+    return _MASKING.sub(lambda found: found[0] if found[0][0] == "\U0001f3f4" else "\ufffd", text)
 
 
 def label(text: str) -> str:

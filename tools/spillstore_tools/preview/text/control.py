@@ -9,6 +9,7 @@ erase (``CSI K``, ``CSI 2 K``) become marks, for ``Screen`` to act on.
 from __future__ import annotations
 
 from spillstore.runtime import lazy_patterns as re
+from spillstore.text_scan import is_plain
 
 STRING_LIMIT = 64 * 1024
 # No string holds what begins one, and no repetition gives back what it took: else 64 KiB of introducers take seconds.
@@ -23,9 +24,12 @@ ESCAPES = re.compile(
     """,
     re.VERBOSE,
 )
+NUL, NUL_SHOWN = "\0", "\u2400"  # it stands between names and records, so that it must be seen
 SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-CONTROLS = re.compile(r"[\x00-\x07\x0b-\x1f\x7f-\x9f]+")  # all but the backspace, which comes later
-_CONTROL_BYTES = bytes([*range(8), *range(0x0B, 0x20), 0x7F])  # those of them that are ASCII
+CONTROLS = re.compile(
+    r"[\x01-\x07\x0b-\x1f\x7f-\x9f]+"
+)  # all but the NUL, and the backspace, which comes later
+_CONTROL_BYTES = bytes([*range(1, 8), *range(0x0B, 0x20), 0x7F])  # those of them that are ASCII
 INVALID = re.compile("[\udc80-\udcff]")
 # Marks for the sequences that erase: halves of surrogates, which no decoded text holds.
 ERASE_TO_END, ERASE_LINE = "\ud800", "\ud801"
@@ -46,10 +50,15 @@ def decode(data: bytes) -> str:
 
 
 def without_controls(text: str) -> str:
-    """A text without control characters, but for tab, LF and backspace."""
+    """A text without control characters, but for tab, LF and backspace; a NUL is shown."""
     if text.isascii():
-        return text.encode().translate(None, _CONTROL_BYTES).decode()
-    return CONTROLS.sub("", text)
+        data = text.encode()
+        if is_plain(data):
+            return text
+        text = data.translate(None, _CONTROL_BYTES).decode()
+    else:
+        text = CONTROLS.sub("", text)
+    return text.replace(NUL, NUL_SHOWN)
 
 
 def without_escapes(text: str) -> str:
@@ -61,4 +70,9 @@ def without_escapes(text: str) -> str:
 
 def has_visible(text: str) -> bool:
     """Whether a text without escape sequences holds any character that a terminal shows."""
-    return any(not SPECIAL.match(character) and character not in ERASERS for character in text)
+    return any(shows(character) and character not in ERASERS for character in text)
+
+
+def shows(character: str) -> bool:
+    """Whether a character takes a place in the cleaned text: a tab does, and a NUL."""
+    return character == NUL or not SPECIAL.match(character)

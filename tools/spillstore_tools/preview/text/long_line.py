@@ -6,6 +6,8 @@ written since the last carriage return. The rest is counted.
 
 from __future__ import annotations
 
+import functools
+
 from spillstore_tools.preview.text.clean import ended_by_lf
 from spillstore_tools.preview.text.control import ERASERS, decode, has_visible, without_escapes
 from spillstore_tools.preview.text.graphemes import leading_regionals
@@ -16,7 +18,13 @@ from spillstore_tools.preview.text.stream import settled_length
 
 
 class LongLine(Line):
-    """A line that comes in pieces of ``BLOCK`` bytes, counted from its beginning; only the last piece is shorter."""
+    """A line that comes in pieces of ``BLOCK`` bytes, counted from its beginning; only the last piece is shorter.
+
+    Attributes:
+        written: the position of the bytes that were written last, the bytes, and the code points before them. They end in no
+            unfinished character or escape sequence.
+        stretch: the bytes that it is cut around, as a line, and the code points before them; what tells is looked for in them.
+    """
 
     def __init__(self, number: int, start: int, terminator: bytes = b"\n") -> None:
         super().__init__(number, start, b"")
@@ -25,7 +33,10 @@ class LongLine(Line):
         self._screen = Screen(BLOCK)
         self._state = _State(start)
         self._ended = False
+        self._end_bytes = 0  # of its ending
         self._returned = False  # a CR stands behind the last state
+        self.written = (start, b"", 0)
+        self.stretch: tuple[Line, int] | None = None
 
     def add(self, piece: bytes, *, last: bool) -> None:
         """The next piece; with the last one comes the line's ending, if it has one."""
@@ -35,9 +46,11 @@ class LongLine(Line):
         ending = _ending(data) if last else b""
         settled = len(data) - len(ending) if last else settled_length(data)
         self._carry = data[settled:] if not last else b""
-        self._write(data[:settled], at)
+        written = data[:settled]
+        self.written = (at, written, self._screen.size)
+        self._write(written, at)
         if ending:
-            self._ended = True
+            self._ended, self._end_bytes = True, len(ending)
             self._state.end(ending, self.end - len(ending))
 
     def _write(self, data: bytes, at: int) -> None:
@@ -61,6 +74,20 @@ class LongLine(Line):
     def held(self) -> int:
         """As for any line."""
         return self._screen.held + self._state.held
+
+    @functools.cached_property
+    def _told(self) -> tuple[Line, int, int] | None:
+        """As for any line; None where anything was overwritten."""
+        moved = self._screen.moves or self._returned or self._state.start != self.start
+        if self.stretch is None or self.telling is None or moved:
+            return None
+        line, before = self.stretch
+        place = self.telling(line.text)
+        return None if place is None else (line, before, place)
+
+    def _ending(self) -> tuple[str, int]:
+        """As for any line."""
+        return ("\n", self.end - self._end_bytes) if self._ended else ("", self.end)
 
     def same_as(self, other: Line) -> bool:
         """Whether it is the same line; texts that are not held are not compared."""

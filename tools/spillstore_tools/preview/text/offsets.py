@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spillstore_tools.preview.text.clean import clean, ended_by_lf
-from spillstore_tools.preview.text.control import ERASE_TO_END, ERASER_OF, ESCAPES, INVALID, SPECIAL
+from spillstore_tools.preview.text.control import ERASE_TO_END, ERASER_OF, ESCAPES, INVALID, shows
 
 
 class ByteOffsets:
@@ -74,7 +74,7 @@ def _offsets_of(decoded: str) -> list[int | None]:
             continue
         elif character == "\b":
             cursor = max(0, cursor - 1)
-        elif character == "\t" or not SPECIAL.match(character):
+        elif shows(character):
             written.append((here, cursor, cursor == len(cells)))
             if erased:
                 cells, erased = [], False

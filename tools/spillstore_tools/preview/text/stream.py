@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.control import STRING_LIMIT
+from spillstore_tools.preview.text.encoded import in_utf8, whole_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,19 +25,27 @@ _UNFINISHED = re.compile(
 )
 
 
-def clean_blocks(blocks: Iterable[bytes], terminator: bytes = b"\n") -> Iterator[str]:
-    """Cleaned text of data that comes in blocks, in flat memory: a line above a megabyte is cleaned a megabyte at a time."""
+def clean_blocks(
+    blocks: Iterable[bytes], terminator: bytes = b"\n", encoding: str | None = None
+) -> Iterator[str]:
+    """Cleaned text of data that comes in blocks, in flat memory: a line above a megabyte is cleaned a megabyte at a time.
+
+    Args:
+        blocks: the data.
+        terminator: what ends a line.
+        encoding: as in ``in_utf8``.
+    """
     held = b""
     for block in blocks:
         held += block
         end = held.rfind(terminator) + 1
         if not end and len(held) >= _HOLD:
-            end = settled_length(held)
+            end = settled_length(held) if encoding is None else whole_units(held, encoding)
         if end:
-            yield clean(held[:end], terminator)
+            yield clean(in_utf8(held[:end], encoding), terminator)
             held = held[end:]
     if held:
-        yield clean(held, terminator)
+        yield clean(in_utf8(held, encoding), terminator)
 
 
 def settled_length(data: bytes | bytearray) -> int:

@@ -16,6 +16,7 @@ from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies.ends import End, beginning, ending
 from spillstore_tools.preview.strategies.fit import assemble
 from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.text.clean import unmasked
 from spillstore_tools.profiles.base import Profile
 from spillstore_tools.profiles.notices import get_artifact_call
 from spillstore_tools.profiles.rendered import Rendered, is_dropped, mark_dropped
@@ -59,7 +60,7 @@ class Lace(Profile):
     def render(self, overviews: Mapping[View, Overview], facts: Facts) -> Rendered:
         """As in ``Profile``."""
         cuts = {view: _preview(overviews[view], view, facts) for view in STREAMS}
-        fields = {f"{view}Preview": text_of(parts) for view, parts in cuts.items()}
+        fields = {f"{view}Preview": unmasked(text_of(parts)) for view, parts in cuts.items()}
         omissions = [each for view, parts in cuts.items() for each in omissions_of(parts, view)]
         truncated = {
             view: {"skipped": _skipped(cuts[view]), "total": overviews[view].lines} for view in STREAMS

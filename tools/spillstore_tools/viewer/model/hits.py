@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from spillstore.search.cursor import Cursor
 from spillstore.search.searched_text import SearchedText
 from spillstore_tools.agent.search_artifact import TextCleaner
+from spillstore_tools.preview.text.encoded import encoding_of
 from spillstore_tools.viewer.model.steps import Steps
 
 if TYPE_CHECKING:
@@ -297,7 +298,7 @@ class Hits:
                 self.pattern,
                 ignore_case=self.ignore_case,
                 literal=self.literal,
-                cleaner=TextCleaner(),
+                cleaner=TextCleaner(encoding_of(log.artifact, log.stream)),
                 terminator=log.info.terminator,
             )
         text = self._text.of(log.artifact.read_bytes(at, behind, stream=log.stream, holes="skip"))
@@ -360,7 +361,7 @@ class Hits:
             cursor=cursor,
             ignore_case=self.ignore_case,
             literal=self.literal,
-            cleaner=TextCleaner(),
+            cleaner=TextCleaner(encoding_of(self.log.artifact, self.log.stream)),
             seconds=seconds,
             on_progress=look,
         )
