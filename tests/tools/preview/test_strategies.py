@@ -260,10 +260,10 @@ def test_white_space(name, data):
 
 @pytest.mark.parametrize("name", CUTTING)
 def test_null_bytes(name):
-    """Null bytes are not shown, count as nothing, and are in some gap or shown part all the same (AC-098)."""
-    assert shown(name, b"a\x00b\x00\n\x00", limit=300) == "ab\n"
+    """A null byte is shown as a sign, so that what it parts does not run together, and never reaches a model (AC-098)."""
+    assert shown(name, b"a\x00b\x00\n\x00", limit=300) == "a\u2400b\u2400\n\u2400"
     assert "\x00" not in shown(name, b"\x00text\x00\n" * 1000, limit=300)
-    assert shown(name, b"\x00" * 300_000, limit=300) == ""
+    assert 0 < len(shown(name, b"\x00" * 300_000, limit=300)) <= 300
 
 
 @pytest.mark.parametrize("name", CUTTING)
