@@ -97,6 +97,7 @@ def contains(after, before):
 @given(CONFIGURATIONS, WORDS, st.sampled_from(["front", "back"]))
 @example(("claude-code", None), "x", "front")
 @example(("codex", None), "x", "back")
+@example(("codex", b"\xef\xbb\xbf"), "x", "back")
 def test_what_the_user_has_changed_meanwhile_stays_to_the_byte(drawn, word, where):
     """The same change before the installation gives the same file."""
     name, data = drawn
@@ -104,7 +105,8 @@ def test_what_the_user_has_changed_meanwhile_stays_to_the_byte(drawn, word, wher
     def changed(content):
         if name == "codex":
             comment = ("# " + word.replace("\r", "") + "\n").encode()
-            return content + (b"" if content.endswith(b"\n") or not content else b"\n") + comment
+            has_text = content not in {b"", b"\xef\xbb\xbf"}
+            return content + (b"\n" if has_text and not content.endswith(b"\n") else b"") + comment
         comment = b"// " + word.encode() + b"\n"
         mark = b"\xef\xbb\xbf" if content.startswith(b"\xef\xbb\xbf") else b""
         return mark + comment + content[len(mark) :] if where == "front" else content + b"\n" + comment

@@ -25,7 +25,7 @@ MARKER = re.compile(r"\[\.\.\. (\d+) lines? omitted: start_line=(\d+), end_line=
 def parted(text, artifact_id):
     """The notice before a preview of a stored output, and what stands between it and the footer."""
     notice, body = re.fullmatch(
-        rf"(.*?\"{artifact_id}\".*?\| rg PATTERN\]\n)(.*?)\[exit code [^\n]*\]\n", text, re.DOTALL
+        rf"(.*?\"{artifact_id}\".*?\| rg [^\n]*PATTERN[^\n]*\]\n)(.*?)\[exit code [^\n]*\]\n", text, re.DOTALL
     ).groups()
     return notice, body
 

@@ -45,7 +45,7 @@ def test_cleaned_or_raw(cli, put):
     """A reader is spared escape sequences, ``--raw`` gives the exact bytes, and line numbers are the same."""
     data = b"\x1b[31mred\x1b[0m\r\n10%\r100%\n\xff\x00\n\x1b]0;title\x07\ttab \x1b]8;;https://x.example\x1b\\link"
     put(data)
-    assert cli("show", "@last").text == "red\n100%\n\ufffd\n\ttab link"
+    assert cli("show", "@last").text == "red\n100%\n\ufffd\u2400\n\ttab link"
     assert cli("show", "@last", "--raw").out == data
     assert cli("show", "@last", "--lines", "2").text == "100%\n"
     assert cli("show", "@last", "--lines", "2", "--raw").out == b"10%\r100%\n"

@@ -57,7 +57,7 @@ def command(
         is_whole = False  # by who leaves the pager, nothing is missed
         with paged(off=no_pager):
             if cleaned:
-                texts = clean_blocks(counted, artifact.info.terminator, encoding_of(artifact, view))
+                texts = clean_blocks(counted, artifact.info.terminator, lambda: encoding_of(artifact, view))
                 write_text(artifact_text(artifact, texts, 0, size, view), seen=True)
             else:
                 write_bytes(artifact.reading(counted, 0, size, stream=view))

@@ -100,7 +100,7 @@ def command(
         end = artifact.info.view(view).size if end is None else end
         text = artifact_text(
             artifact,
-            clean_blocks(blocks, artifact.info.terminator, encoding_of(artifact, view)),
+            clean_blocks(blocks, artifact.info.terminator, lambda: encoding_of(artifact, view)),
             start,
             end,
             view,

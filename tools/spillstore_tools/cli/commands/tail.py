@@ -56,7 +56,7 @@ def command(
             blocks = artifact.follow(start, stream=view, holes="skip")
         else:
             blocks = artifact.chunks(start, end, stream=view, holes="skip")
-        text = clean_blocks(blocks, artifact.info.terminator, encoding_of(artifact, view))
+        text = clean_blocks(blocks, artifact.info.terminator, lambda: encoding_of(artifact, view))
         if as_json:
             text = artifact_text(artifact, text, start, end, view)
             print_json({"id": artifact.id, "stream": stream, "start": start, "text": "".join(text)})

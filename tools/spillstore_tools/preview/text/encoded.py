@@ -19,10 +19,10 @@ _MARK = "\ufeff"
 
 
 def encoding_of(source: Artifact | JSONString, stream: Stream = "combined") -> str | None:
-    """The encoding of stored text in UTF-16 or UTF-32, by its first bytes; None of anything else."""
-    if source.info.terminator != b"\n":
+    """The encoding of stored text in UTF-16 or UTF-32, by its first bytes; None of anything else. Not recorded as a read."""
+    if not hasattr(source, "unrecorded") or source.info.terminator != b"\n":  # a string in JSON is UTF-8
         return None
-    return wide_encoding(source.read_bytes(0, HEAD_BYTES, stream=stream, holes="skip"))
+    return wide_encoding(source.unrecorded().read_bytes(0, HEAD_BYTES, stream=stream, holes="skip"))
 
 
 def in_utf8(lines: bytes, encoding: str | None) -> bytes:

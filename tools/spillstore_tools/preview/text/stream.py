@@ -10,7 +10,7 @@ from spillstore_tools.preview.text.control import STRING_LIMIT
 from spillstore_tools.preview.text.encoded import in_utf8, whole_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _HOLD = 1024 * 1024
 _WIDEST = 4  # bytes of a character
@@ -26,18 +26,20 @@ _UNFINISHED = re.compile(
 
 
 def clean_blocks(
-    blocks: Iterable[bytes], terminator: bytes = b"\n", encoding: str | None = None
+    blocks: Iterable[bytes], terminator: bytes = b"\n", encoding_of: Callable[[], str | None] | None = None
 ) -> Iterator[str]:
     """Cleaned text of data that comes in blocks, in flat memory: a line above a megabyte is cleaned a megabyte at a time.
 
     Args:
         blocks: the data.
         terminator: what ends a line.
-        encoding: as in ``in_utf8``.
+        encoding_of: tells the encoding, as in ``in_utf8``; asked once, if there is a NUL, which each line of UTF-16 and UTF-32 has.
     """
-    held = b""
+    held, encoding = b"", None
     for block in blocks:
         held += block
+        if encoding_of is not None and b"\0" in block:
+            encoding, encoding_of = encoding_of(), None
         end = held.rfind(terminator) + 1
         if not end and len(held) >= _HOLD:
             end = settled_length(held) if encoding is None else whole_units(held, encoding)
