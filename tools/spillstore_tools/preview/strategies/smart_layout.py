@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.text.lines import Line
 
 _WIDEST, _WIDE, _NARROW, _BESIDE = Near(4, 6), Near(3, 5), Near(3, 4), Near(2, 2)
-_BLOCK, _ALONE = Near(0, 0), Near(0, 0, block=False)
+_BLOCK, _ABOVE_IT, _ALONE = Near(0, 0), Near(3, 0, block=False), Near(0, 0, block=False)
 _NEXT = 16  # lines from the one that matters most to a block that goes on with it
 _SMALL = 2  # lines of a block that is shown beside strong lines wherever it stands
 _CLEAR = 12  # the score of a line that says itself what is wrong
@@ -37,9 +37,7 @@ _FIRST = 3  # candidates that may have the most
 _LEAST = 2  # neighbours of these that are shown whatever they tell
 _ABOVE = 20  # lines of the end above the first of those in it that report a failure
 _QUIET = 20  # lines of an end that reports none, beside others that do
-_OFTEN = (
-    5  # lines like one that is shown, behind which its neighbours tell nothing, but those of the first one
-)
+_OFTEN = 5  # lines like one that is shown, behind which the neighbours of most tell nothing
 _FEW = 2  # lines that are not strong, beside strong ones
 _FEW_STRONG = 2  # excerpts of a run that went well
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
@@ -133,7 +131,7 @@ class Layout:
     def _near(self, candidate: Candidate, rank: int, *, plenty: bool) -> list[Near]:
         """How many neighbours a candidate may have, from the most to none: fewer where others tell more."""
         if candidate.more >= _OFTEN:
-            return [_BESIDE, _ALONE] if rank == 0 else [_ALONE]
+            return [_ALONE] if rank >= _FIRST else [_ABOVE_IT if rank else _BESIDE, _ALONE]
         if (candidate.rare and self._strong) or (
             candidate.score < STRONG and self._stands_out and not candidate.rare
         ):
