@@ -66,6 +66,9 @@ class Together:
         context = multiprocessing.get_context("spawn")
         self.calls, self._seconds, self._patience = calls, seconds, patience
         self._given_up = context.Value("b", False, lock=False)
+        self._ended = context.Value(
+            "b", False, lock=False
+        )  # for all at once: who goes on makes others fall behind
         # Of each participant, which alone writes it: whether it is there, and its calls.
         self._here = context.Array("b", len(calls), lock=False)
         self._counts = context.Array("L", len(calls), lock=False)
@@ -79,9 +82,11 @@ class Together:
                 return
             time.sleep(0.001)
         began = time.monotonic()
-        while (passed := time.monotonic() - began) < self._seconds or (
-            passed < self._patience and self._behind()
-        ):
+        while not self._ended.value:
+            passed = time.monotonic() - began
+            if passed >= self._seconds and (passed >= self._patience or not self._behind()):
+                self._ended.value = True
+                return
             yield
             self._counts[number] += 1
 

@@ -253,7 +253,7 @@ def tool(scene):
     session = scene.open("s")
     processor = TruncationProcessor(lambda: store.session("other"))
     text = content("cut", 300_000).decode()
-    parts = (text[:200], text[-200:])
+    parts = (text[:100], text[-30:])
     _answers(scene, "a cut result", lambda: processor.process(text, "read_file").content, *parts)
     if session is not None:
         processor = TruncationProcessor(session)
