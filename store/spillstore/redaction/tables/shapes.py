@@ -92,7 +92,7 @@ MESSAGE = _shape(
 )
 # letters of Chinese, Japanese or Korean, and small numbers
 HAN = _shape(
-    rb"(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+(?:[\xe3-\xed][\x80-\xbf]{2}(?:\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+)+",
+    rb"(?>\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+(?:[\xe3-\xed][\x80-\xbf]{2}(?>\d{1,3}(?!\d)|[^A-Za-z\d\x80-\xff])*+)+",
     "\xe8\x87\xb3\xe5\xb0\x918\xe4\xbd\x8d",
     "\xe8\x87\xb3a8",
 )

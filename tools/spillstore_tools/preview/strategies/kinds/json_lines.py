@@ -154,7 +154,7 @@ class _Subject:
             if key in _TROUBLE or not all(isinstance(each, str) for each in values) or _DATE.match(values[0]):
                 continue
             shared = len(set(values)) < len(values)
-            (self._names if shared else self._others).append(_member(key.encode(), rb'(?:[^"\\\n]|\\.)*+"'))
+            (self._names if shared else self._others).append(_member(key.encode(), rb'(?>[^"\\\n]|\\.)*+"'))
 
     def of(self, record: bytes) -> bytes:
         """The message of a record, or its names."""

@@ -34,7 +34,7 @@ _FEW = 6  # different words in a column of few words
 _SHARE = 0.02  # of the rows that each of them must have
 _COLUMNS = 60
 _BAR = "│".encode()
-_RULER = re.compile(rb"(?:[ |+]*+[-=]{2}[-=+| ]*+|(?:\xe2[\x94\x95][\x80-\xbf])++)\r?\n?$")
+_RULER = re.compile(rb"(?:[ |+]*+[-=]{2}[-=+| ]*+|(?>\xe2[\x94\x95][\x80-\xbf])++)\r?\n?$")
 _WORD = re.compile(rb"\S+")
 _SHORT, _WORDY = 100, 3  # bytes and blanks of a cell
 _BARS = {b"|": rb"[^|\n]*+", _BAR: rb"(?>[^\n\xe2]++|\xe2(?!\x94\x82))*+"}  # and what is no such sign
@@ -147,7 +147,7 @@ class _Form:
                 for column in columns
             ]
             return rb"[ \t]*+(?:" + sign + rb")?" + sign.join(cells) + rb"(?:" + sign + rb")?[ \t]*+\r?"
-        text = rb'(?:"(?:[^"\n]|"")*+"|[^"\n' + sign + rb"][^\n" + sign + rb"]*|)"
+        text = rb'(?:"(?>[^"\n]|"")*+"|[^"\n' + sign + rb"][^\n" + sign + rb"]*|)"
         return sign.join(column.pattern(text) for column in columns) + rb"\r?"
 
     def __str__(self) -> str:
