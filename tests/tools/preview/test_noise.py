@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from test_novelty import overview_of, preview
 
+from spillstore_tools.preview.strategies import candidates
 from spillstore_tools.preview.strategies.actionable import STRONG, score
 from spillstore_tools.preview.strategies.candidate import ranked
 from spillstore_tools.preview.strategies.novelty import Novelty
@@ -333,3 +334,12 @@ def test_a_flood_of_failures_at_the_end_is_cut():
     text = preview(lines, ended_well=False)
     assert "301: [300] lock wait timeout exceeded" in text
     assert 10 < text.count("connection is closed") < 30
+
+
+def test_lines_that_count_failures_are_known_once_ids_are_left_out_of_keys(monkeypatch):
+    """With many kinds of lines hexadecimal letters are left out, too; one that counts failures is still counted with those like it."""
+    monkeypatch.setattr(candidates, "_FINE_KINDS", 16)
+    kinds = [f"{one} {other} error" for one in WORDS for other in WORDS[:3]]
+    counts = [f"suite {n}: 40 passed, {n % 2} failed" for n in range(12)]
+    found = overview_of([*counts * 300, *kinds * 100, *counts * 300]).observer.candidates
+    assert len([each for each in found if "1 failed" in each.line.text]) == 1

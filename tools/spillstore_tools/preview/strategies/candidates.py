@@ -48,7 +48,7 @@ _SURE = 9  # the score of what cannot be a word in passing
 _NEW_KIND = 3  # the score of a line from which on lines are of another kind, where nothing else stands out
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
 _COUNTED = 16  # lines of a block that count failures, and are looked at for that alone
-_SOME = b"\0some"  # what their keys end in
+_SOME = b"\0+"  # what their keys end in; no letter that is left out of keys
 _SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
