@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer with venv, make, and a package index. A C compiler is used if there is one.
 #
-#   make demo    a look in 20 seconds: sets up .venv, stores a build's log, finds the error in its middle
+#   make demo    a look in about half a minute: sets up .venv, stores a build's log, finds the error in its middle
 #   make demo-server   the same store on a PostgreSQL server, from many processes; under 30 seconds once .venv has the test tools
 #   make test    sets up the test tools, runs the quick tests with few examples of each property
 #   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
@@ -227,7 +227,7 @@ $(VENV)/.made:
 # Editable, so that only a change of the dependencies or of what is compiled calls for another installation. Modules are compiled when they are
 # first imported, which most of them never are.
 $(VENV)/.installed: $(VENV)/.made pyproject.toml $(BUILT)
-	@echo "Installing Spillstore and what it needs into $(VENV) (about ten seconds) ..."
+	@echo "Installing Spillstore and what it needs into $(VENV) (ten to twenty seconds) ..."
 	@$(PIP) --no-compile --editable .
 	@touch $@
 

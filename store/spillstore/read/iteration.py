@@ -153,7 +153,7 @@ def _to(run: Run, high: int) -> Run:
 
 
 def _packed(parts: Iterator[Part], size: int) -> Iterator[list[Part]]:
-    """Parts of that many bytes together, or a little more."""
+    """Parts that have that many bytes together; the last one of them may go beyond."""
     some: list[Part] = []
     room = size
     for part in parts:

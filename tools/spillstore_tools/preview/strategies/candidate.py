@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.text.lines import Line
 
 _FIRST, _LAST = 6, 3  # what the first and the last strong line have more
-_TOLD, _TOLD_SHARE = (
-    24,
-    0.25,
-)  # lines of a kind with telling words, from which on they flood, or that share of them
+_TOLD = 24  # lines of a kind with telling words, from which on they flood
+_TOLD_SHARE = 0.25  # or that share of the lines of the kind
 _TOLD_LEAST = 0.05  # the share that they have at least, unless so many differ in more than digits
 _LOOKED_AT = 200  # characters of a neighbour
 _ABOVE, _BELOW = 8, 16  # lines of a block that a candidate stands in, at most

@@ -88,7 +88,7 @@ class Novelty:
 
     @property
     def told_all(self) -> bool:
-        """Whether as many lines were read as are beyond a failure, or where there is none."""
+        """Whether more than ``above`` lines were read since a failure, or more than ``quiet`` where there was none."""
         read, most = (self._read, self._quiet) if self._since is None else (self._since, self._above)
         return most is not None and read > most
 

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.text.lines import Line
 
-_FEW, _SHARE = (
-    5,
-    100,
-)  # lines that report failures, and lines to each of them, beyond which an output is about them
+_FEW = 5  # lines that report failures, beyond which an output is about them
+_SHARE = 100  # likewise lines of an output to each of them
 _MOST = 8  # that are shown, with their neighbours
 _ROOM, _OF_LIMIT = 1600, 3  # code points that they may take, and the part of the limit
 _BESIDE = 6  # neighbours on either side, none of them a row
