@@ -91,7 +91,8 @@ class Databases:
         """The name of a new database: with the tables of a store, or empty, with more options of CREATE DATABASE."""
         name = f"{self._prefix}_{next(self._numbers)}"
         template = self._template() if schema else "template0"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} {options}")
+        # Files are copied, which takes half as long as to log each of their blocks.
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY {options}")
         self._made.add(name)
         return name
 
