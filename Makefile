@@ -2,8 +2,8 @@
 #
 #   make demo    a look in about half a minute: sets up .venv, stores a build's log, finds the error in its middle
 #   make demo-server   the same store on a PostgreSQL server, from many processes; under 30 seconds once .venv has the test tools
-#   make test    sets up the test tools, runs the quick tests with few examples of each property
-#   make check   lint, types, docs, quick tests, a short fixed part of the heavy ones; what CI runs
+#   make test    sets up the test tools, runs the quick tests with few examples of each property: in one process, with stores in folders
+#   make check   lint, types, docs, then all tests with few examples and few kills, a short fixed part of each campaign; what CI runs
 #   make torture all tests, with many new examples and kills, then a part of each campaign: SEED=N as before
 #   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
 #   make adapters  the adapters of agent frameworks against the packages from the index, each alone and then all together: ADAPTERS="langchain strands"
@@ -22,8 +22,8 @@ PYTHON ?= python3
 VENV ?= .venv
 # Processes that run tests: two more than processors, since some tests wait.
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
-# How many times the usual number of examples the quick tests try a property with.
-QUICK ?= 0.3
+# How many times the usual number of examples `make test` and `make check` try a property with.
+QUICK ?= 0.2
 # Of torture: how many times the usual number of examples, how many kills, and what both are drawn with.
 FACTOR ?= 5
 ROUNDS ?= 50
@@ -45,12 +45,13 @@ ADAPTERS ?= agent-framework claude-agent-sdk deepagents google-adk haystack lang
 ADAPTERS_TOGETHER ?= agent-framework,claude-agent-sdk,deepagents,google-adk,haystack,langchain,mini-swe-agent,openai-agents,pydantic-ai,strands
 
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 BUILT := hatch_build.py $(wildcard store/spillstore/_native/*.[ch])
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-server test heavy check agents adapters datasette torture campaign fuzz fuzz-parts mutants fairness soak audit lint types docs cast screenshots bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
+.PHONY: help demo demo-server test check beside without-native tests agents adapters datasette torture campaign fuzz fuzz-parts mutants fairness soak audit lint types docs cast screenshots bench bench-quick bench-growth bench-peers bench-corpus wheels sdist release-check clean
 # Tests start hundreds of processes: each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -77,17 +78,29 @@ demo-server: $(VENV)/.installed-test
 	@$(BIN)/python examples/server/demo.py $(URL)
 
 test: $(VENV)/.installed-test
-	SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not fault"
+	SPILLSTORE_TEST_FACTOR=$(QUICK) $(PYTEST) -m "not slow and not fault and not long"
 
-# The heavy tests as CI runs them: each once, with the same examples every time, and few kills; what is slow is tried in a
-# folder. Then what runs where no compiler was.
-heavy: $(VENV)/.installed-test
-	SPILLSTORE_TEST_ROUNDS=3 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "(slow or fault) and not repeat"
-	SPILLSTORE_NATIVE=0 SPILLSTORE_TEST_FACTOR=$(QUICK) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not fault" $(CALLERS)
+# All tests, each once, with the same examples every time, and few kills; what is slow is tried in a folder. One run: each
+# collects ten thousand tests in each of its processes.
+tests: $(VENV)/.installed-test
+	SPILLSTORE_TEST_FACTOR=$(QUICK) SPILLSTORE_TEST_ROUNDS=3 $(PYTEST) -m "not repeat"
 
-# The quick tests come last, so that their summary is the last thing to read.
-check: QUICK = 0.3
-check: lint types docs heavy test
+# What runs where no compiler was, once more: that the answers are the same takes no other process and fewer examples.
+without-native: $(VENV)/.installed-test
+	SPILLSTORE_NATIVE=0 SPILLSTORE_TEST_FACTOR=0.1 $(PYTEST) -q -m "not slow and not fault and not long" $(CALLERS)
+
+# Side by side, since each is one process; what one says is shown when it has ended, in this order.
+beside: $(VENV)/.installed-dev
+	@trap 'kill $$types $$docs' INT TERM; \
+	$(MAKE) types > $(VENV)/types.txt 2>&1 & types=$$!; \
+	$(MAKE) docs > $(VENV)/docs.txt 2>&1 & docs=$$!; \
+	$(MAKE) lint; failed=$$?; \
+	wait $$types || failed=1; cat $(VENV)/types.txt; \
+	wait $$docs || failed=1; cat $(VENV)/docs.txt; \
+	exit $$failed
+
+# The tests come last, so that their summary is the last thing to read.
+check: beside without-native tests
 
 # NOTE=1 keeps what the models saw in benchmarks/seen.json.
 agents: $(VENV)/.installed-test

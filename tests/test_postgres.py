@@ -161,6 +161,7 @@ def test_binaries_may_be_named(servers, monkeypatch):
         assert others.new().execute("SHOW server_version")[0][0].startswith("16.")
 
 
+@pytest.mark.long
 def test_a_reason_where_there_is_no_server(monkeypatch):
     """Tests are skipped with it."""
     monkeypatch.delenv("SPILLSTORE_TEST_POSTGRES_BIN", raising=False)

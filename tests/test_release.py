@@ -183,6 +183,7 @@ def test_a_source_distribution_holds_no_library_that_was_built(release, tmp_path
         release["check_sdist"](path)
 
 
+@pytest.mark.long
 def test_a_command_that_fails_is_a_finding(release):
     """With what it printed."""
     with pytest.raises(release["ReleaseError"], match="ended with 3:\nwhy"):

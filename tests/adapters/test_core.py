@@ -574,6 +574,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.long
 def test_a_forked_child_has_a_session_of_its_own(tmp_path):
     """Parent and child go on, and both are closed at their exits."""
     command = [
@@ -595,6 +596,7 @@ def test_a_forked_child_has_a_session_of_its_own(tmp_path):
 # --- costs ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_importing_it_imports_no_framework():
     """Nor what only a large result needs."""
     code = "import sys, spillstore_tools.adapters.core; print(*sys.modules)"

@@ -91,6 +91,7 @@ def test_an_output_without_its_needed_lines_is_skipped(
     assert skipped == {bad: "its needed lines are not where they should be"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", QUICK)
 def test_needed_lines_stand_in_what_is_made_now(name: str, tmp_path: Path) -> None:
     """Outputs that take no time are made anew, longer than a preview."""

@@ -82,6 +82,7 @@ def test_changed_lines_of_sources(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert printed.endswith("1 of 3 lines in 1 files change: 333333.3 in a million\n")
 
 
+@pytest.mark.long
 def test_the_command_prints_tables(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,6 +102,7 @@ def test_the_command_prints_tables(
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("collection", ["unseen", "later", "foreign", "wider"])
 def test_of_the_second_half_only_figures_are_told(collection: str) -> None:
     """What was missed of half ``b`` is not named, and each half has secrets of both sorts, lines and texts without any."""

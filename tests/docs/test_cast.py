@@ -24,6 +24,7 @@ def lines(svg):
     return [each.text for each in ET.fromstring(svg).iter(f"{SVG}text")]
 
 
+@pytest.mark.long
 def test_the_recording_shows_what_the_commands_print(script):
     """Each command with all that it prints, to the letter, but for ids and sizes on the disk; the picture is well-formed."""
     calls = script["record"]()

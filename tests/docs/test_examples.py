@@ -113,6 +113,7 @@ def run(example: Example, names: dict[str, object], where: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if examples(page)],

@@ -53,6 +53,7 @@ def alembic(capfd):
     return call
 
 
+@pytest.mark.long
 def test_the_command_is_a_program(file):
     """Which a person calls in a shell."""
     done = subprocess.run(

@@ -105,6 +105,7 @@ def test_revisions_are_frozen():
         assert "spillstore" not in path.read_text()
 
 
+@pytest.mark.long
 def test_a_new_session_is_at_head_without_alembic(tmp_path):
     """Making, writing and reading a session imports neither Alembic nor SQLAlchemy."""
     script = (

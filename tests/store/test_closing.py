@@ -48,6 +48,7 @@ def test_a_read_that_outlives_its_session_keeps_nothing_open(root, tmp_path, end
         session.put(b"two\n")
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_a_child_has_none_of_its_parents_files_open(root):
     """So it repairs and deletes them as any other process does."""

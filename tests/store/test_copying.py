@@ -500,6 +500,7 @@ def test_kill_9_leaves_a_whole_copy_or_none(store_of, seed):
     assert 1 == target.check()
 
 
+@pytest.mark.long
 def test_the_next_copy_removes_what_a_killed_one_has_left(stores):
     """Without a collection; what another process fills meanwhile stays."""
     source, target = stores
@@ -541,6 +542,7 @@ print(os.waitpid(children[0], 0)[1])
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["dict", "folder"])
 def test_a_child_that_is_forked_meanwhile_takes_nothing_along(source, store_of, engine):
     """It neither removes what its parent fills nor keeps it from being finished."""
@@ -566,6 +568,7 @@ except StorageError as error:
 """
 
 
+@pytest.mark.long
 def test_a_disk_that_takes_no_more_leaves_nothing(source, store_of):
     """A write that fails in the middle ends the copy."""
     target = store_of("folder")
@@ -648,6 +651,7 @@ def test_one_connection_is_enough(source, on_server):
     assert rows_of(source) == rows_of(target) == rows_of(other)
 
 
+@pytest.mark.long
 def test_a_killed_copy_leaves_no_rows_on_a_server(source, on_server):
     """The next one finds nothing of it, and what is there then is the copy alone."""
     target, url, rows = on_server

@@ -275,6 +275,7 @@ def holder(plain_store):
     process.stdout.close()
 
 
+@pytest.mark.long
 def test_a_session_of_a_living_process_is_busy(plain_store, holder):
     """Another process's live session is listed as live, not deleted, not collected."""
     with plain_store.session("test") as session:
@@ -286,6 +287,7 @@ def test_a_session_of_a_living_process_is_busy(plain_store, holder):
     assert "ok" == holder.poke()
 
 
+@pytest.mark.long
 def test_a_forced_deletion_tells_the_other_process(plain_store, holder):
     """A writer on the renamed file does not commit into nowhere: it gets SessionDeletedError."""
     with plain_store.session("test") as session:
@@ -297,6 +299,7 @@ def test_a_forced_deletion_tells_the_other_process(plain_store, holder):
     assert "SessionDeletedError" == holder.poke()
 
 
+@pytest.mark.long
 def test_a_killed_owner_leaves_a_readable_interrupted_artifact(plain_store, holder):
     """After kill -9: ``interrupted`` when read, and made permanent by the next writer."""
     holder.kill()
@@ -539,6 +542,7 @@ def test_a_session_opened_for_reading_writes_nothing(plain_store):
                 call()
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_a_database_on_read_only_media_is_readable(plain_store, tmp_path):
     """A folder in which nothing can be made: reading works all the same."""
@@ -658,6 +662,7 @@ Store(sys.argv[1], free_disk_floor=0).session("test").delete(force=True)
 """
 
 
+@pytest.mark.long
 def test_a_session_that_somebody_deleted_says_so_to_who_reads_it(plain_store):
     """The first connection for reading is made when the file is gone: that is no failure to open it."""
     with plain_store.session("test") as session:
@@ -676,6 +681,7 @@ while True:
 """
 
 
+@pytest.mark.long
 def test_deleting_beside_who_collects(plain_store):
     """What one deletes another unlinks meanwhile: nobody fails."""
     command = [sys.executable, "-c", COLLECTING, plain_store.address]
@@ -724,6 +730,7 @@ for free in range(12):
 """
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_who_has_no_descriptors_left_gets_our_errors(plain_store):
     """Whatever a call needs a descriptor for, an import that comes late included, it raises one of ours."""

@@ -168,6 +168,7 @@ def test_an_old_sqlite_is_refused(monkeypatch):
         Store("/nowhere")
 
 
+@pytest.mark.long
 def test_a_child_process_finds_the_session(plain_store):
     """Another process reads an artifact that this one is still writing."""
     with plain_store.session("test") as session, session.create() as writer:

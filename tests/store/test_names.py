@@ -116,6 +116,7 @@ except UnsupportedError as error:
 """
 
 
+@pytest.mark.long
 def test_a_server_needs_psycopg(password):
     """Without it the error says what is to be installed; a folder needs none of it."""
     done = subprocess.run(
@@ -129,6 +130,7 @@ def test_a_server_needs_psycopg(password):
     assert password not in done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_a_folder_imports_nothing_of_servers(tmp_path):
     """Neither the driver, nor what reads URLs."""
     script = (

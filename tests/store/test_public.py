@@ -171,6 +171,7 @@ OPENING = ["sqlite3", "zstandard", "blake3", *SESSIONS]
 OPENED = "import spillstore; store = spillstore.Store('dict:light'); store.session('a').close()"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("script", "forbidden"),
     [

@@ -234,6 +234,7 @@ def damage(raw, dice):
     return pages
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 2**32))
 @settings(deadline=None, max_examples=25)
 def test_every_chunk_whose_pages_are_whole_is_got(base, tmp_path_factory, seed):
@@ -261,6 +262,7 @@ def test_every_chunk_whose_pages_are_whole_is_got(base, tmp_path_factory, seed):
     shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_one_gap_is_a_hole_and_more_make_parts(base, tmp_path):
     """Reads of the artifact say what is missing, at every place of the gap; its reason and an event do, too."""
     path, was, key = base
@@ -366,6 +368,7 @@ os._exit(9)
 """
 
 
+@pytest.mark.long
 def test_a_file_with_a_journal_and_without_it(tmp_path):
     """What a killed process left in its journal is got; without the journal, what the file has; of a damaged one, what is whole."""
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a")], check=False)

@@ -73,6 +73,7 @@ def test_the_public_names():
         _ = spillstore_tools.no_such_name
 
 
+@pytest.mark.long
 def test_names_are_imported_when_they_are_used():
     """The package alone imports no other module of the tools, and the first name no more than it needs."""
     script = (

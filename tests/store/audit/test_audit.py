@@ -426,6 +426,7 @@ def test_what_is_shown_whole_is_counted_without_a_write(plain_store):
     assert 2 == len(told)
 
 
+@pytest.mark.long
 def test_a_killed_process_loses_no_event_of_a_write(plain_store):
     """Only what waited in the buffer is gone: here the read, not the artifact's creation and seal."""
     script = (
@@ -451,6 +452,7 @@ def test_a_buffer_that_cannot_be_written_stays_bounded(plain_store, monkeypatch)
     assert lost.detail == {"events": 30}
 
 
+@pytest.mark.long
 def test_a_child_writes_none_of_its_parents_events(plain_store):
     """What waits in a process that forks is written by the parent, once."""
     with plain_store.session("test") as session:

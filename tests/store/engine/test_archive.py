@@ -100,6 +100,7 @@ except sqlite3.OperationalError as error:
 """
 
 
+@pytest.mark.long
 def test_a_thread_that_reads_does_not_drop_the_lock_of_one_that_writes(store):
     """Closing any descriptor of a file drops the locks of its process: another process still finds the file locked."""
     fill(store, "test")

@@ -54,6 +54,7 @@ def root(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_what_is_deleted_beside_a_check_is_not_damaged(root, between):
     """Another process deletes an artifact while it is being checked: the others are checked, and that is all."""
     with Store(root, **NO_FLOORS).session("s", read_only=True) as session:
@@ -65,6 +66,7 @@ def test_what_is_deleted_beside_a_check_is_not_damaged(root, between):
         assert [] == session.events(kind="integrity").items
 
 
+@pytest.mark.long
 def test_what_is_evicted_beside_a_check_is_not_damaged(root, between):
     """Another process makes room in the session by all that is there: nothing is damaged."""
     code = f"session.put(os.urandom({100 * CHUNK}), redact=False)"
@@ -76,6 +78,7 @@ def test_what_is_evicted_beside_a_check_is_not_damaged(root, between):
     assert 1 <= Store(root, **NO_FLOORS).session("s").check().artifacts <= 2
 
 
+@pytest.mark.long
 def test_verifying_what_is_deleted_meanwhile_says_that_it_is_gone(root, between):
     """``verify`` of an artifact that goes: it is not found, and no damage is recorded."""
     with Store(root, **NO_FLOORS).session("s") as session:
@@ -109,6 +112,7 @@ def test_verifying_what_is_written_meanwhile(root, between, policy):
         assert [] == session.events(kind="integrity").items
 
 
+@pytest.mark.long
 def test_a_session_that_is_deleted_beside_a_check_of_the_store_is_not_damaged(root, between):
     """Another process deletes the session that is being checked, while a thread here uses its connection: none is damaged."""
     store = Store(root, **NO_FLOORS)
@@ -126,6 +130,7 @@ def test_a_session_that_is_deleted_beside_a_check_of_the_store_is_not_damaged(ro
     assert [] == list(store.sessions())
 
 
+@pytest.mark.long
 def test_damage_is_still_told_beside_a_deletion(root, between):
     """What is damaged is told, though something else goes at the same time; and once, however often it was looked at."""
     with Store(root, **NO_FLOORS).session("s", read_only=True) as session:

@@ -50,6 +50,7 @@ def other_process(root, text):
     return done.stdout.strip()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reads", ["session.db", "session.db-wal", "session.db-shm", "all"])
 def test_reading_ones_own_files_loses_nothing_that_is_sealed_afterwards(plain_store, reads):
     """A copy made in the process itself, another process that closes the file, ``kill -9``: all is there."""
@@ -68,6 +69,7 @@ def test_reading_ones_own_files_loses_nothing_that_is_sealed_afterwards(plain_st
         session.check()
 
 
+@pytest.mark.long
 def test_two_writers_one_of_which_reads_its_own_files(plain_store):
     """Both find all that they have sealed, though one drops SQLite's locks again and again."""
     folder = plain_store.root / "_" / "test"
@@ -98,6 +100,7 @@ for _ in range(10):
         session.check()
 
 
+@pytest.mark.long
 def test_readers_see_what_comes_after_their_wal_was_removed(plain_store):
     """A reader whose locks were dropped finds what another process has stored since."""
     with plain_store.session("test") as writer:
@@ -132,6 +135,7 @@ def restore(folder):
     folder.with_name("copy").rename(folder)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exchange", [remove_file, remove_folder, make_anew, restore])
 def test_nothing_is_acknowledged_in_a_file_that_nobody_will_find(tmp_path, exchange):
     """Each call that promises to have stored something fails once the file is another one, or none."""
@@ -161,6 +165,7 @@ def test_an_exchange_in_the_middle_of_a_transaction_is_noticed(tmp_path):
     session.close()
 
 
+@pytest.mark.long
 def test_a_lock_that_cannot_be_given_back_is_dropped(tmp_path, monkeypatch):
     """Once an OSError came out of ``close``, and the folder stayed locked for all other processes."""
     flock, refused = fcntl.flock, []

@@ -162,6 +162,7 @@ for number in range(int(sys.argv[2])):
 """
 
 
+@pytest.mark.long
 def test_processes_make_and_close_the_same_sessions_at_once(root, tmp_path):
     """Who comes first makes it, who leaves last checkpoints it; nobody is told that it is locked."""
     count = tries(20)
@@ -263,6 +264,7 @@ def test_reject_discards_and_names_both_sizes(session):
     assert 1000 == session.put(b"x" * 1000, policy="reject", limit=1000).read_bytes(0, 2000).count(b"x")
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_roll_keeps_the_file_flat(plain_store):
     """80 MB through a cap of 4 MB: head and tail stay, the file takes little more than the cap."""
@@ -315,6 +317,7 @@ def test_too_many_artifacts_a_minute_are_refused(make_store, clock):
         session.put(b"x")
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_a_full_disk_is_reported_and_what_was_committed_stays(root, tmp_path):
     """A real file-size limit in place of a full disk: StorageError, and the earlier artifact reads and verifies."""
@@ -443,6 +446,7 @@ session.delete()
     assert int(done.stdout) * (1 if sys.platform == "darwin" else 1024) < 90_000_000
 
 
+@pytest.mark.long
 def test_a_killed_reader_hurts_nobody(plain_store):
     """A reader that dies in the middle leaves nothing that others trip over."""
     with plain_store.session("test") as session:

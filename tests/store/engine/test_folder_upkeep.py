@@ -240,6 +240,7 @@ def test_where_nothing_can_be_recorded_a_session_is_deleted_and_its_events_are_k
         assert kept[0].at == int(kept[0].at) == max(event.at for event in kept)
 
 
+@pytest.mark.long
 def test_what_somebody_holds_is_not_deleted_without_a_record(store):
     """Who has claimed it is named; one who only has the file open is told of, too; both times it stays, and can be read."""
     with store.session("one") as session:
@@ -285,6 +286,7 @@ def test_a_deletion_is_finished_only_where_it_was_begun(store):
     assert path.exists()
 
 
+@pytest.mark.long
 def test_who_reads_a_session_that_another_process_has_deleted_is_told_so(store):
     """Of an artifact that is still written, of one that has ended, and of the list; each time it is asked again."""
     with store.session("one") as writing:

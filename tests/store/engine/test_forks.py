@@ -93,6 +93,7 @@ def acknowledged(script, *arguments):
     return lines, process.returncode, errors.decode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("parent_goes", "child_goes"),
     [
@@ -112,6 +113,7 @@ def test_what_parent_and_children_seal_stays(plain_store, parent_goes, child_goe
         session.check()
 
 
+@pytest.mark.long
 def test_a_third_process_sees_all_of_a_forked_child_while_it_writes(plain_store):
     """A process that opens and closes the session beside a child takes nothing of it along."""
     script = """
@@ -149,6 +151,7 @@ os.wait()
         assert 41 == len(session.artifacts())
 
 
+@pytest.mark.long
 def test_a_fork_amid_the_writes_of_other_threads_gives_children_that_can_open(plain_store):
     """Every child opens the session and stores, whatever other threads were doing in it; the parent's writes go on."""
     script = """
@@ -193,6 +196,7 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+@pytest.mark.long
 def test_a_fork_lets_threads_out_that_need_the_lock_of_logging():
     """A fork holds that lock, too, but takes it only when nobody uses a session any more, whatever was imported first."""
     script = """
@@ -221,6 +225,7 @@ outside.wait()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+@pytest.mark.long
 def test_a_fork_amid_the_first_write_waits_for_what_that_imports(plain_store):
     """The rules of redaction are imported by the first write: a child of that moment can import them, too."""
     script = """
@@ -263,6 +268,7 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_a_child_has_no_file_of_a_session_open(plain_store):
     """A child inherits no descriptor of a session's database, and its parent goes on with new ones."""
@@ -294,6 +300,7 @@ session.close()
     assert ("[]\n", "") == (done.stdout, done.stderr)
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_a_fork_from_inside_a_call_is_refused_in_the_child_alone(plain_store):
     """A signal handler that forks while its thread uses the session: the child may not open it, and the parent goes on."""
@@ -332,6 +339,7 @@ session.close()
         assert b"goes on\n" == session.artifacts().items[0].read_lines(1, 1)
 
 
+@pytest.mark.long
 def test_workers_of_a_pool_share_a_session(tmp_path):
     """``multiprocessing`` with ``fork``: what the workers seal is there when the parent has closed first."""
     script = """

@@ -59,6 +59,7 @@ def names(store):
     return sorted(info.id for info in store.sessions())
 
 
+@pytest.mark.long
 def test_it_is_read(full):
     """Sessions are listed, and content is read to the byte, without SQLite's files beside the database."""
     _, run, _ = full
@@ -70,6 +71,7 @@ print(len(list(store.sessions())), artifact.info.size, len(artifact.read_bytes(0
     assert ["2", "200000", "200000", "1"] == run(code)
 
 
+@pytest.mark.long
 def test_a_session_is_deleted(full):
     """By its name, though nothing can be claimed or recorded; nothing is left of it."""
     store, run, _ = full
@@ -78,6 +80,7 @@ def test_a_session_is_deleted(full):
     assert ["two"] == sorted(os.listdir(store.root / "_"))
 
 
+@pytest.mark.long
 def test_a_session_that_is_open_is_deleted(full):
     """By who has it open, and has claimed it before the disk ran full."""
     store, run, _ = full
@@ -85,6 +88,7 @@ def test_a_session_that_is_open_is_deleted(full):
     assert ["two"] == names(store)
 
 
+@pytest.mark.long
 def test_sessions_are_collected(full):
     """Those that are too old go, and what was freed is told."""
     store, run, _ = full
@@ -92,6 +96,7 @@ def test_sessions_are_collected(full):
     assert [] == names(store)
 
 
+@pytest.mark.long
 def test_an_artifact_is_deleted_where_little_is_free(full):
     """A large one needs no more room than a small one, without a reserve: its chunks go one by one where all do not fit."""
     store, run, mounted = full
@@ -112,6 +117,7 @@ with store.session("large") as session:
     assert 200_000 > (store.root / "_" / "large" / "session.db").stat().st_size
 
 
+@pytest.mark.long
 def test_what_somebody_holds_stays(full):
     """A session that lives is neither read without its journal nor deleted, and who holds it is named."""
     store, run, _ = full
@@ -137,6 +143,7 @@ os._exit(9)
 """
 
 
+@pytest.mark.long
 def test_what_is_in_a_journal_only_is_not_left_out(full):
     """A killed process has left a journal: it is brought into the file if it fits, or else reading says what it needs."""
     store, run, mounted = full
@@ -160,6 +167,7 @@ except DiskFullError as error:
     assert ["two"] == names(store)
 
 
+@pytest.mark.long
 def test_events_are_kept_when_there_is_room(full):
     """With ``audit_keep`` they are read before a session goes and written when its space is free."""
     store, run, mounted = full

@@ -182,6 +182,7 @@ while True:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RENAME_EXCHANGE is Linux's")
 @pytest.mark.parametrize(
     ("mode", "name"), [(0o777, ".trash"), (0o777, "web"), (0o770, "web"), (0o770, ".trash")]

@@ -46,6 +46,7 @@ def large(tmp_path_factory):
     return root
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["search", "read", "verify"])
 def test_memory_does_not_grow_with_what_is_read(large, how):
     """A process that has read all of a large artifact has taken far less memory than that."""

@@ -76,6 +76,7 @@ def test_it_takes_no_more_than_its_share():
     assert 2**20 == Store("memory:", session_quota=2**20).settings.session_quota
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("environment", [{}, {"SPILLSTORE_ROOT": "memory:"}])
 def test_it_goes_with_its_process(environment):
     """When the interpreter exits nothing is left, though a writer was open."""
@@ -85,6 +86,7 @@ def test_it_goes_with_its_process(environment):
     assert not root.exists()
 
 
+@pytest.mark.long
 def test_a_forked_child_has_its_own():
     """The end of a child takes the child's folder along and leaves the parent's."""
     code, roots = run("fork")

@@ -45,6 +45,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.long
 def test_an_owner_lives_as_long_as_its_process(tmp_path):
     """Alive while its process runs, dead the moment it is killed."""
     process = run_python(OWN, tmp_path)
@@ -59,6 +60,7 @@ def test_an_owner_lives_as_long_as_its_process(tmp_path):
     assert [] == list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_asking_does_not_drop_the_askers_own_lock(tmp_path):
     """The trap of POSIX locks: a process that asks about itself stays alive in the eyes of others."""
     owner = owner_locks.Owner(tmp_path)
@@ -81,6 +83,7 @@ def test_a_reused_pid_confuses_nobody(tmp_path):
     assert not owner_locks.alive(tmp_path, name)
 
 
+@pytest.mark.long
 def test_a_child_that_outlives_the_agent_does_not_keep_it_alive(tmp_path):
     """Neither a forked child nor a started one holds its dead parent's lock."""
     script = OWN.replace(
@@ -118,6 +121,7 @@ def can_unshare():
     return done.returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.files
 @pytest.mark.skipif(not can_unshare(), reason="this user may not make a pid namespace")
 def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
@@ -143,6 +147,7 @@ def test_a_second_pid_namespace_sees_the_same_owners(plain_store, tmp_path):
     wait_until(lambda: not owner_locks.alive(tmp_path, name))
 
 
+@pytest.mark.long
 def test_a_forked_child_gets_clear_errors_and_can_open_anew(plain_store):
     """Objects of the parent refuse in the child; the store itself works there; the parent goes on unharmed."""
     script = """
@@ -191,6 +196,7 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+@pytest.mark.long
 def test_a_fork_in_the_middle_of_everything_does_not_hang_the_child(plain_store):
     """Whatever lock another thread holds at the moment of the fork, the child gets its error at once."""
     script = """
@@ -235,6 +241,7 @@ session.close()
     assert (0, "") == (done.returncode, done.stderr)
 
 
+@pytest.mark.long
 def test_the_end_of_the_interpreter_drains(plain_store):
     """A script that ends without closing anything keeps all it wrote, as ``interrupted``."""
     script = """
@@ -259,6 +266,7 @@ print(writer.id)
 # --- claims that fail, and what they leave ----------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_claim_that_fails_is_forgotten(tmp_path):
     """Its file goes, and its inode, which another file may get, is that of no living owner."""
     folder = tmp_path / "folder"
@@ -304,6 +312,7 @@ def test_the_dead_of_a_folder_that_went_are_nobodys(tmp_path):
     assert not (tmp_path / "gone").exists()
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_a_session_that_is_deleted_and_made_anew_while_it_is_opened_is_opened(plain_store, monkeypatch):
     """A folder that goes between two steps of an opening, and is there again when it has failed, is tried again."""

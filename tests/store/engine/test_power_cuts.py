@@ -165,6 +165,7 @@ def test_a_folder_that_lost_all_names_in_it_is_removed(store):
     assert not folder.exists()
 
 
+@pytest.mark.long
 def test_a_file_that_went_under_a_living_process_is_not_replaced(store):
     """Its owner may be writing into it still; who it is is said."""
     with subprocess.Popen(

@@ -97,6 +97,7 @@ def test_it_is_made_once(tmp_path):
     assert before == path.stat()
 
 
+@pytest.mark.long
 def test_a_session_is_made_without_it(tmp_path):
     """Where it cannot be made, nothing of it is left and sessions are as ever; it is made when it can be."""
     code = """
@@ -197,6 +198,7 @@ def test_one_after_the_other_is_deleted(disk):
     disk.check()
 
 
+@pytest.mark.long
 def test_nobody_else_can_take_the_room(disk):
     """Another process takes every byte that comes free, as soon as it does."""
     disk.fill()
@@ -224,6 +226,7 @@ with Store(sys.argv[1], free_disk_floor=0).session("one", read_only=sys.argv[2] 
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["reads", "writes"])
 def test_an_artifact_is_deleted_that_somebody_has_open(disk, how):
     """The reserve is given back to the disk for the claim and the journal, which is there already."""
@@ -246,6 +249,7 @@ def test_an_artifact_is_deleted_in_a_session_that_is_open_here(disk):
     disk.check(disk.kept)
 
 
+@pytest.mark.long
 def test_what_a_process_has_left_is_freed(disk):
     """An artifact whose deletion was not finished goes with the next one; one that is not there is told as such."""
     code = """
@@ -265,6 +269,7 @@ session.artifact(sys.argv[2]).delete()
         disk.store.delete_artifact("one", disk.also)
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_be_written(tmp_path):
     """Where not even the session's own file takes a byte, that is an error, and nothing is lost."""
     store = Store(tmp_path, **NO_FLOORS)
@@ -318,6 +323,7 @@ print(calls, time.monotonic() - began)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["calls", "time"])
 def test_a_process_that_is_killed(disk, kind, tmp_path):
     """At whatever moment: what is left is read on the full disk, whole, and deleting goes on."""

@@ -179,6 +179,7 @@ def problems(name, plan, may_sort):
                 yield f"goes through {node['Index Name']}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
 @pytest.mark.parametrize("statistics", ["new", "analysed", "confined"])
 def test_look_ups_are_descents_of_an_index(filled, statistics, mode):

@@ -235,6 +235,7 @@ def test_work_has_a_context_of_its_own():
     assert ended[0].seconds >= 0
 
 
+@pytest.mark.long
 def test_a_forked_child_can_be_observed(tmp_path, seen):
     """Observers go on in a child, also if another thread was just adding one."""
     with observers._changing:

@@ -56,6 +56,7 @@ def test_an_evicted_artifact_says_so(make_store):
             session.artifact("art_1_0")
 
 
+@pytest.mark.long
 def test_content_that_is_evicted_as_soon_as_it_is_sealed(plain_store):
     """``put`` has stored it and says which artifact it was; only reads say that it is gone, and nothing was refused."""
     store = Store(plain_store.address, **EVICTING, session_quota=1_000_000)
@@ -208,6 +209,7 @@ def start(root, count):
     return process
 
 
+@pytest.mark.long
 def test_processes_evict_beside_each_other(plain_store):
     """Three processes fill one session at once: nobody fails, the quota holds, and what is left is sound."""
     count = tries(25)

@@ -145,6 +145,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.long
 def test_what_another_process_holds_is_not_deleted_as_unused(tmp_path):
     """Though this one takes it for old; when the other has closed it, it goes."""
     store = Store(tmp_path / "root", **NO_FLOORS)

@@ -201,6 +201,7 @@ def test_what_was_used_after_the_look_stays(plain_store, monkeypatch, audit):
         assert 2 == len(session.infos())
 
 
+@pytest.mark.long
 def test_what_a_killed_writer_left_open_does_not_keep_its_session(plain_store):
     """The deleter marks the artifact of a dead process as interrupted, which is no use of the session."""
     script = (
@@ -232,6 +233,7 @@ print(told)
 """
 
 
+@pytest.mark.long
 def test_sessions_that_are_opened_while_others_collect(plain_store):
     """Two collect without end what a third opens all the time: it gets its session or a clear error, never half of one."""
     command = [sys.executable, "-c", USER, plain_store.address, str(tries(150))]
@@ -274,6 +276,7 @@ def collector(root):
     return process
 
 
+@pytest.mark.long
 def test_two_processes_collect_at_once(plain_store):
     """Nothing fails, and after one more collection all is gone."""
     for number in range(20):
@@ -350,6 +353,7 @@ def test_a_full_store_that_can_free_nothing_refuses(make_store, clock):
     assert "old" in [info.id for info in Store(store.address).sessions()]
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_the_size_of_a_store_is_looked_at_now_and_then(plain_store, clock, monkeypatch):
     """Far from the quota once a minute, for all processes; near it more often, for a second at least."""

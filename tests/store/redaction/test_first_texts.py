@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from examples import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,7 @@ def test_few_short_texts_are_searched_one_by_one():
     assert [True, False, False] == [first.takes(size) for size in (256, 257, 1)]
 
 
+@pytest.mark.long
 def test_names_and_commands_do_without_the_tables():
     """A process that redacts nothing else makes none; with the first output they are there."""
     script = (

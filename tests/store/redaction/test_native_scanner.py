@@ -267,6 +267,7 @@ def test_placeholders_are_harmless():
             assert values.harmless(form.encode()), form
 
 
+@pytest.mark.long
 def test_without_the_library_the_package_works():
     """``SPILLSTORE_NATIVE=0`` leaves the library alone: the same secrets are found."""
     script = "from spillstore import _native; from spillstore.redaction import redact; print(_native.library(), redact('password=hunter2'))"
@@ -288,6 +289,7 @@ def test_a_library_of_another_version_is_left_alone(tmp_path, source):
     assert not scanner_tables.fits(ctypes.CDLL(str(compiled_library(tmp_path, source))))
 
 
+@pytest.mark.long
 def test_without_a_compiler_the_build_says_so(tmp_path):
     """Nothing is compiled where there is nothing to compile with, and a compiler that fails leaves no library behind."""
     for source in (ROOT / "store/spillstore/_native").glob("*.[ch]"):

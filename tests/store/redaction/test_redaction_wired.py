@@ -250,6 +250,7 @@ while True:
 """
 
 
+@pytest.mark.long
 def test_kill_in_the_middle_leaves_no_secret(root):
     """What a writer that was killed has left holds no secret, and is a readable prefix."""
     for lines in (1, 200, 2222):

@@ -650,6 +650,7 @@ print(result.pid, result.artifact_id, flush=True)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("end", "state"),
     [
@@ -692,6 +693,7 @@ def test_the_agent_s_own_end(plain_store, end, state):
         assert artifact.read_lines(1, 1) == b"begin\n"
 
 
+@pytest.mark.long
 def test_a_forked_child_leaves_our_commands_alone(session, call):
     """A child of the agent that ends, ends nothing of ours."""
     result = call(session, command="sleep 100", timeout=0)
@@ -707,6 +709,7 @@ def test_a_forked_child_leaves_our_commands_alone(session, call):
     call(session, kill_pid=result.pid)
 
 
+@pytest.mark.long
 def test_a_forked_child_runs_commands_of_its_own(session, call):
     """Also where another thread of ours was busy with the tool; it knows nothing of ours, and ends nothing of them."""
     from spillstore_tools.process.session_jobs import jobs_of
@@ -736,6 +739,7 @@ def test_a_forked_child_runs_commands_of_its_own(session, call):
     call(session, kill_pid=result.pid)
 
 
+@pytest.mark.long
 def test_a_folder_of_ours_that_was_removed(plain_store, tmp_path):
     """Commands run in it as they do in a shell, or are told why not."""
     script = """

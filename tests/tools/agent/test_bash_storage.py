@@ -52,6 +52,7 @@ def test_a_quota_that_is_met_on_the_way(plain_store, tmp_path):
         assert "quota" in result.storage_error.lower()
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_a_disk_that_fills_up(plain_store, tmp_path):
     """SQLite's own error for a full disk, in a process whose files may not grow."""

@@ -110,6 +110,7 @@ def test_the_commands_say_the_same_of_all(cli, store, tmp_path, command):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_the_mcp_server_says_the_same_of_all(root, store):
     """As a tool's argument and as a resource: a client is told the same of all of them."""
     with store.session("other") as other:

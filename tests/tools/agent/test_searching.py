@@ -110,6 +110,7 @@ def test_what_is_seen_is_searched(place):
     assert artifact.read_bytes(match.byte, match.byte + 3) == b"ror"
 
 
+@pytest.mark.long
 @given(outputs, st.sampled_from(["a", "b 12", "x+", "[^a]$", "世", "é", ".", "^$", "100%"]))
 @examples(120)
 def test_the_cleaned_lines_of_a_plain_loop(place, data, pattern):

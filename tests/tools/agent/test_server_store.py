@@ -147,6 +147,7 @@ def test_a_command_reads_what_an_earlier_one_printed(url, without, passfile):
     assert f"[{without}] [none]\n{expected}\n[exit code 0]\n" == found.text
 
 
+@pytest.mark.long
 def test_a_preview_names_the_server(url, without, password, passfile, tmp_path):
     """The commands of a notice find the session from any folder, and are shown to a model: no password is in them."""
     with Store(url, **NO_FLOORS).session("two words", project="p q") as session:
@@ -227,6 +228,7 @@ def test_the_command_line(cli, url, password, without, by):
     assert not [text for text in printed if password in text]
 
 
+@pytest.mark.long
 def test_a_server_of_the_model_context_protocol(url, password):
     """Its answers and what it says on stderr have no password."""
     calls = [

@@ -272,6 +272,7 @@ def test_a_defect_is_not_hidden(cli, put):
         _explain(ZeroDivisionError())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [["show", "@last"], ["cat", "@last"], ["tail", "@last"], ["list"], ["info", "@last"], ["verify"]],
@@ -287,6 +288,7 @@ def test_reading_imports_nothing_heavy(put, arguments):
     assert probe(script) == "0 []\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments", [["show", "@last"], ["cat", "@last"], ["tail", "@last"], ["list"], ["info", "@last"]]
 )
@@ -301,6 +303,7 @@ def test_reading_imports_nothing_of_writing(put, arguments):
     assert probe(script) == "0 []\n"
 
 
+@pytest.mark.long
 def test_a_short_output_imports_nothing_for_long_ones(put):
     """``run`` of a command that prints a line loads no code that cuts output, finds its errors or repairs sessions."""
     put(b"text\n")  # there is a session
@@ -312,6 +315,7 @@ def test_a_short_output_imports_nothing_for_long_ones(put):
     assert probe(script) == "0 []\n"
 
 
+@pytest.mark.long
 def test_run_starts_its_command_before_it_imports_the_store(root):
     """At the moment at which it and its watchdog are started, no store, profile or setting is loaded; an audit hook looks."""
     script = (
@@ -326,6 +330,7 @@ def test_run_starts_its_command_before_it_imports_the_store(root):
     assert list(map(json.loads, probe(script).splitlines())) == [[], []]
 
 
+@pytest.mark.long
 def test_run_without_a_file_never_imports_yaml(root, tmp_path):
     """The reader of configuration files is loaded where there is one, by ``run`` as by ``put``."""
     (tmp_path / "big").write_bytes(b"line\n" * 10_000)
@@ -338,6 +343,7 @@ def test_run_without_a_file_never_imports_yaml(root, tmp_path):
         assert probe(script) == "0 False\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["run", "--", "true"], ["put", "big"]])
 def test_what_is_not_configured_imports_no_configuration(root, tmp_path, arguments):
     """Where no file and no variable says anything, neither ``msgspec`` nor the checks of settings are loaded."""
@@ -392,6 +398,7 @@ def test_without_a_configuration_the_preview_is_that_of_the_defaults(store, sour
     assert texts[0] == texts[1]
 
 
+@pytest.mark.long
 def test_the_process_ends_as_the_interpreter_would(root):
     """``main`` without arguments waits for threads that are no daemons, calls what ``atexit`` has, and prints all."""
     script = (
@@ -416,6 +423,7 @@ def test_the_options_know_every_profile():
     assert PROFILES == profiles.NAMES
 
 
+@pytest.mark.long
 def test_help_imports_nothing_of_the_store():
     """Help is as quick as click is."""
     script = (
@@ -437,6 +445,7 @@ def test_closed_stdout(put, program):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_full_stdout(put):
     """A result that cannot be written is a failure, in one line."""
     if not os.path.exists("/dev/full"):
@@ -461,6 +470,7 @@ def test_terminal_that_does_not_speak_utf8(put, program):
     assert (answer.code, answer.out) == (0, b"na?ve ?\n")
 
 
+@pytest.mark.long
 def test_the_storage_path_of_the_configuration_is_the_root(tmp_path):
     """Where nobody names a root, the one of the project's configuration holds the session, from any folder below."""
     (tmp_path / ".agent").mkdir()

@@ -30,6 +30,7 @@ def test_stream(cli, store):
     assert cli("cat", "@last").out == b"out\nerr\n"
 
 
+@pytest.mark.long
 def test_broken_pipe_is_quiet(put):
     """A reader that has seen enough ends us as it ends ``cat``: by SIGPIPE, without a word."""
     put(b"line\n" * 1_000_000)
@@ -41,6 +42,7 @@ def test_broken_pipe_is_quiet(put):
     assert process.wait(120) in {-13, 141}
 
 
+@pytest.mark.long
 def test_head_in_a_pipeline(put):
     """``| head`` works."""
     put(b"".join(b"%d\n" % number for number in range(500_000)))
@@ -71,6 +73,7 @@ def test_hole_in_the_other_stream_is_none(cli, store):
     assert cli("cat", "@last", "--stream", "stdout").code == 125
 
 
+@pytest.mark.long
 def test_memory_is_flat(put):
     """A large artifact takes no more memory than a small one."""
     if not os.path.exists("/proc/self/status"):

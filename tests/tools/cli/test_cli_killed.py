@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from support import alive, wait_until
 
+pytestmark = pytest.mark.long
+
 PROGRAM = [sys.executable, "-m", "spillstore_tools.cli"]
 LONG = 600  # seconds that no test lasts
 

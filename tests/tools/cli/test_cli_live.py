@@ -33,6 +33,7 @@ def only(store, session="default"):
         return info
 
 
+@pytest.mark.long
 def test_a_question_is_seen_before_it_is_answered(root):
     """A line that has not ended is shown, and what is typed goes to the command."""
     with Terminal(
@@ -44,6 +45,7 @@ def test_a_question_is_seen_before_it_is_answered(root):
         assert terminal.end() == 0
 
 
+@pytest.mark.long
 def test_output_is_seen_as_it_comes_and_a_summary_follows(root, store, tmp_path):
     """The first line is there while the command waits; the last line of all names the artifact and the exit code."""
     go = tmp_path / "go"
@@ -67,6 +69,7 @@ def test_the_summary_names_what_mattered(at_terminal):
     assert summary.splitlines()[1:] == ["spillstore:   ERROR: the disk is on fire"]
 
 
+@pytest.mark.long
 def test_streams_stay_apart(root, tmp_path):
     """What the command writes to stderr goes to ours, and nothing of our own to stdout."""
     master, slave = pty.openpty()
@@ -92,6 +95,7 @@ def test_a_preview_at_a_terminal_for_who_asks(at_terminal, choice):
     assert b"\n10000\n" not in seen
 
 
+@pytest.mark.long
 def test_silence_says_how_to_watch(root, store, tmp_path):
     """While nothing is shown, one line at the terminal names the call; it is not said twice, and not to a file."""
     go = tmp_path / "go"
@@ -124,6 +128,7 @@ def test_a_duration_ends_with_the_command():
     assert started.ended_at <= known
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_loop_of_the_shell(root, tmp_path):
     """The shell sees the signal, so the next round does not begin."""
     rounds = tmp_path / "rounds"

@@ -141,6 +141,7 @@ def test_a_port_that_is_taken_is_told(program):
     assert re.fullmatch(r"spillstore: .*in use\n", answer.err)
 
 
+@pytest.mark.long
 def test_a_missing_package_is_told(root, put):
     """Of what has to be installed the name is said."""
     put("one\n")
@@ -219,6 +220,7 @@ def test_both_formats_at_once_are_refused(cli, put):
     assert (2, b"") == (answer.code, answer.out)
 
 
+@pytest.mark.long
 def test_an_empty_variable_of_the_environment_is_none(cli, put):
     """Commands run as ever, and load nothing."""
     put("one\n")

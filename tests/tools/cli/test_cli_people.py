@@ -70,6 +70,7 @@ def test_tables_are_no_wider_than_the_terminal(at_terminal, cli, put, columns, a
         assert {len(line) for line in drawn} == {len(drawn[0])}
 
 
+@pytest.mark.long
 def test_an_audit_log_that_is_followed_is_no_wider_than_the_terminal(root, put):
     """Though nobody knows what will come."""
     put("x", command="make " + "very " * 20)
@@ -197,6 +198,7 @@ def test_nothing_is_marked_elsewhere(cli, put):
 # --- clean ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("typed", "code", "left"), [(b"n\n", 125, 1), (b"y\n", 0, 0)])
 def test_clean_asks_at_a_terminal(root, put, store, typed, code, left):
     """And tells what would go."""
@@ -219,6 +221,7 @@ def test_clean_need_not_ask(at_terminal, put, store):
 # --- progress ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_progress_is_drawn_and_taken_away():
     """While work goes on, and only after a while."""
     script = (
@@ -265,6 +268,7 @@ sys.exit(_invoke(sys.argv[1:]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "work"),
     [

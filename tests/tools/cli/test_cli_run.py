@@ -146,6 +146,7 @@ def test_lines_that_matter_are_shown_from_the_middle(cli, store):
     assert len(answer.text) <= 8000
 
 
+@pytest.mark.long
 def test_huge_line_is_clipped_to_the_byte(cli, store):
     """Of one endless line both ends are shown, and the marker names the bytes between them."""
     answer = cli("run", "--", sys.executable, "-c", "print('a' * 400_000 + 'z' * 400_000, end='')")
@@ -266,6 +267,7 @@ for n in range(200):
 """
 
 
+@pytest.mark.long
 def test_storage_that_fails_midway(cli, store, tmp_path):
     """When the quota is met the command runs to its end, and the preview says what was kept and why not all."""
     done = tmp_path / "done"
@@ -285,6 +287,7 @@ def test_storage_that_fails_midway(cli, store, tmp_path):
     assert (info.state, data[:2]) == ("interrupted", b"0 ")
 
 
+@pytest.mark.long
 def test_storage_that_fails_midway_as_json(cli):
     """A program is told the same."""
     answer = cli(
@@ -296,6 +299,7 @@ def test_storage_that_fails_midway_as_json(cli):
     assert answer.json["artifact"]["state"] == "interrupted"
 
 
+@pytest.mark.long
 def test_storage_that_fails_at_once(cli):
     """Where nothing was committed, there is no artifact to speak of."""
     command = [sys.executable, "-c", "import os\nfor _ in range(200): print(os.urandom(10_000).hex())"]
@@ -448,6 +452,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
 
+@pytest.mark.long
 def test_ctrl_c_in_a_terminal(root, store, tmp_path):
     """In a terminal the command gets Ctrl-C from it, once, and may end in its own way."""
     up = str(tmp_path / "up")
@@ -578,6 +583,7 @@ def test_output_that_a_profile_refuses(cli, store):
         assert list(session.infos()) == []
 
 
+@pytest.mark.long
 def test_configuration_is_heeded(cli, tmp_path, monkeypatch):
     """The file in the working directory says how much is shown, of this tool or of all."""
     monkeypatch.chdir(tmp_path)

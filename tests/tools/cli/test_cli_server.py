@@ -48,6 +48,7 @@ def test_upgrade_prints_sql(cli, empty, server):
     assert cli("upgrade", "--sql", "--json", empty).json["sql"].endswith("has the schema 0001 already.\n")
 
 
+@pytest.mark.long
 def test_two_upgrades_at_the_same_time(empty):
     """Each ends well; one of them has made the tables."""
     command = [sys.executable, "-m", "spillstore_tools.cli", "upgrade", empty]

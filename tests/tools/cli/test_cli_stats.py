@@ -80,6 +80,7 @@ def test_totals_are_the_sums(cli, store):
     assert "errors:    1 line that both ends would have lost" in text
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_what_is_kept():
     """Artifacts pass a page at a time, durations are counters; only the ids of what was read are held, of one session."""
 

@@ -110,6 +110,7 @@ def test_a_pager_that_is_not_wanted(at_terminal, put):
     assert b"one\ntwo\n" == at_terminal("show", artifact_id, "--no-pager", PAGER="false").out
 
 
+@pytest.mark.long
 def test_who_leaves_the_pager_is_done(store, put, pager):
     """A reader that quits early ends the command, and nothing more is printed."""
     artifact_id = put(TEXT * 30)
@@ -118,6 +119,7 @@ def test_who_leaves_the_pager_is_done(store, put, pager):
         assert 0 == terminal.end()
 
 
+@pytest.mark.long
 def test_ctrl_c_is_the_pagers(store, put, pager):
     """Ctrl-C in the pager does not end the command before the pager has."""
     artifact_id = put(TEXT)
@@ -131,6 +133,7 @@ def test_ctrl_c_is_the_pagers(store, put, pager):
         terminal.end()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("less") is None, reason="less is not here")
 def test_less_quits_where_it_fits_on_a_screen(store, put):
     """Without a setting it is less, which prints what is short and shows the beginning of what is long."""

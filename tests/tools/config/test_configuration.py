@@ -809,6 +809,7 @@ def test_no_arguments_raise_anything_else(arguments):
 # --- the module and its page ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_yaml_is_imported_only_for_a_file(tmp_path):
     """Importing the module, and loading without a file, do without PyYAML."""
     (tmp_path / ".git").mkdir()

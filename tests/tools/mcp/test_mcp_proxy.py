@@ -131,6 +131,7 @@ async def everything(found):
     return seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ERAS)
 def test_small_things_look_the_same_through_the_proxy(root, mode):
     """Resources, prompts, completions, results and errors are equal to those of the server spoken to directly."""
@@ -141,6 +142,7 @@ def test_small_things_look_the_same_through_the_proxy(root, mode):
     assert not (root / "_").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ERAS)
 def test_tools_are_listed_as_they_are_and_ours_behind_them(root, mode):
     """Pages, cursors and metadata stay; the last page has our tools, and output schemas allow a stand-in."""
@@ -198,6 +200,7 @@ def test_our_tools_are_all_reading_tools_of_a_toolbox(plain_store):
     assert expected == found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ERAS)
 def test_a_server_without_tools_gets_ours(root, mode):
     """Where there is nothing to list our tools are the list, and calling one works."""
@@ -214,6 +217,7 @@ def test_a_server_without_tools_gets_ours(root, mode):
     assert result.content[0].text.startswith("[no artifacts]")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ERAS)
 def test_a_large_result_is_stored_and_can_be_fetched(store, mode):
     """The preview is bounded and names the call; the artifact has every byte, the tool, its call and arguments."""
@@ -249,6 +253,7 @@ def test_a_large_result_is_stored_and_can_be_fetched(store, mode):
         assert artifact.info.tool_call_id
 
 
+@pytest.mark.long
 def test_a_large_error_is_stored_too(root):
     """A failed call stays failed."""
 
@@ -261,6 +266,7 @@ def test_a_large_error_is_stored_too(root):
     assert result.meta[META]
 
 
+@pytest.mark.long
 def test_large_blocks_keep_their_order_and_annotations(store):
     """Each text above the limit is an artifact of its own; pictures, links and metadata stay where they are."""
 
@@ -283,6 +289,7 @@ def test_large_blocks_keep_their_order_and_annotations(store):
             assert session.artifact(stored["id"]).read_bytes(0, 20_000) == whole.encode()
 
 
+@pytest.mark.long
 def test_many_small_blocks_are_bounded_together(store):
     """What comes after so many characters is one artifact and one preview, in which each block is told."""
 
@@ -365,6 +372,7 @@ def test_pictures_above_the_bound_are_stored_decoded(store):
         assert head == b"\x89PNG\r\n\x1a\n\0\0\0\0"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ERAS)
 def test_structured_content_gives_way_to_a_short_value(store, mode):
     """The client, which validates, takes it; the artifact has the JSON; the preview is in it, and in the content once."""
@@ -398,6 +406,7 @@ def assert_stands_in(store, words, result):
         assert artifact.info.content_type == "application/json"
 
 
+@pytest.mark.long
 def test_a_server_with_a_tool_of_our_name_keeps_it(root):
     """Ours gets a prefix, which notices and answers name, whether or not anybody has listed the tools."""
 
@@ -417,6 +426,7 @@ def test_a_server_with_a_tool_of_our_name_keeps_it(root):
     assert re.search(rf'spillstore_get_artifact\(id="{identity}", cursor="[^"]+"\)\] \[~\d+\.', ours)
 
 
+@pytest.mark.long
 def test_a_tool_of_our_name_that_comes_later(root):
     """Where the server says that its tools have changed, it is asked again before a name is taken for ours."""
 
@@ -431,6 +441,7 @@ def test_a_tool_of_our_name_that_comes_later(root):
     assert after.startswith("spillstore_search_artifact: 404")
 
 
+@pytest.mark.long
 def test_progress_and_logging_reach_the_client(root):
     """Notifications of the server arrive, in order, before the result they belong to."""
     told, logged = [], []
@@ -457,6 +468,7 @@ def test_progress_and_logging_reach_the_client(root):
     assert {"ResourceUpdatedNotification", "ResourceListChangedNotification"} <= set(map(str, logged))
 
 
+@pytest.mark.long
 def test_requests_of_the_server_reach_the_client(root):
     """Sampling, elicitation, roots and ping: the client answers what the server asks."""
 
@@ -489,6 +501,7 @@ def test_requests_of_the_server_reach_the_client(root):
     assert answers == ["because", "somebody", "file:///here", "pong"]
 
 
+@pytest.mark.long
 def test_cancellation_reaches_the_server(root):
     """A call that the client gives up is given up by the server."""
 
@@ -508,6 +521,7 @@ def test_cancellation_reaches_the_server(root):
     assert with_client(SDK, use) == "['waits', 'yes']"
 
 
+@pytest.mark.long
 def test_calls_at_the_same_time(root):
     """Thirty large results in parallel are each the answer to their own call."""
 
@@ -562,6 +576,7 @@ def test_in_front_of_a_published_server(store, tmp_path):
             assert whole.decode() == large.content[0].text
 
 
+@pytest.mark.long
 def test_in_front_of_our_own_server(store):
     """The inner tools keep their names and answers, ours get prefixes, and answers of the inner ones are not stored again."""
     inner = [sys.executable, "-m", "spillstore_tools.cli", "mcp", "--session", "both"]
@@ -664,6 +679,7 @@ def talk(root):
         yield start
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("begun", "method"),
     [('{"task":{"taskId":"t"}}', "tasks/result"), ('{"resultType":"task","taskId":"t"}', "tasks/get")],
@@ -682,6 +698,7 @@ def test_results_of_tasks_are_stored(talk, store, begun, method):
     assert (info.source, info.size) == ("say", 48_000)
 
 
+@pytest.mark.long
 def test_what_comes_with_a_protocol_error_is_bounded(talk, store):
     """A message or data of megabytes is stored, and a preview of it is what the error says; its code stays."""
     it = talk(RAW, "--session", "named")
@@ -704,6 +721,7 @@ def test_what_comes_with_a_protocol_error_is_bounded(talk, store):
     assert it.answer("say", lines=[short])["error"] == {"code": 1, "message": "no"}
 
 
+@pytest.mark.long
 def test_requests_after_the_end_are_answered(talk):
     """A server that has closed its stdout is gone, whatever it still does; nobody waits for it."""
     it = talk([sys.executable, "-c", "import os, time; os.close(1); time.sleep(60)"], initialize=False)
@@ -727,6 +745,7 @@ ODD = [
 ]
 
 
+@pytest.mark.long
 def test_lines_pass_to_the_byte(talk):
     """Spaces, escapes, order of keys, numbers that no float holds, unknown methods and kinds: nothing is written anew."""
     it = talk()
@@ -735,6 +754,7 @@ def test_lines_pass_to_the_byte(talk):
         assert it.read().decode() == line.replace("%ID%", str(identity)) + "\n"
 
 
+@pytest.mark.long
 def test_what_the_client_says_passes_to_the_byte(talk):
     """The server hears every line of the client as it was, ids of any kind, answers and rubbish among them."""
     it = talk()
@@ -752,6 +772,7 @@ def test_what_the_client_says_passes_to_the_byte(talk):
     assert json.loads(it.words("heard"))[3:-1] == [f"{line}\n" for line in said]
 
 
+@pytest.mark.long
 def test_batches(talk):
     """A batch goes to the server without what is ours, and every request in it is answered."""
     it = talk()
@@ -770,6 +791,7 @@ def test_batches(talk):
     assert [json.loads(it.read())["method"] for _ in range(2)] == ["a", "b"]
 
 
+@pytest.mark.long
 def test_what_is_no_message_is_told_on_stderr(talk):
     """Print-outs, broken JSON and JSON that is no message are skipped; what follows arrives."""
     it = talk()
@@ -791,6 +813,7 @@ def test_what_is_no_message_is_told_on_stderr(talk):
     assert notes[0] == "spillstore: the server said what is no message: 'starting up'"
 
 
+@pytest.mark.long
 def test_texts_that_json_barely_holds_are_stored(talk, store):
     """Half a surrogate pair and bytes that are no UTF-8, in results that are too large, do not get in the way."""
     it = talk(RAW, "--session", "named")
@@ -807,6 +830,7 @@ def test_texts_that_json_barely_holds_are_stored(talk, store):
         assert [info.state for info in session.infos()] == ["sealed"] * 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "arguments", "code"), [("die", {}, 3), ("signal", {"number": 11}, 139), ("leave", {}, 125)]
 )
@@ -834,6 +858,7 @@ def test_a_server_that_is_not_there(program):
     assert answer.err == "spillstore: cannot run '/no/such/server': command not found\n"
 
 
+@pytest.mark.long
 def test_a_server_that_stops_listening(talk):
     """Requests that it cannot hear are answered with an error, at once."""
     it = talk()
@@ -842,6 +867,7 @@ def test_a_server_that_stops_listening(talk):
     assert error["message"] == "the server does not read any more"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "daemon"),
     [
@@ -867,6 +893,7 @@ def test_nothing_is_left_when_it_ends(talk, how, daemon):
     assert not alive(child)
 
 
+@pytest.mark.long
 def test_a_stubborn_server_is_killed(talk):
     """One that ignores signals and the end of its input is gone all the same."""
     it = talk([*RAW, "linger"])
@@ -901,6 +928,7 @@ main(["mcp-proxy", "--", *sys.argv[2:]])
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("read", [True, False])
 def test_a_server_that_is_slow_answers(root, tmp_path, read):
     """A request in a pipeline is answered though nothing follows it; where nobody reads, it is not waited for."""
@@ -926,6 +954,7 @@ def test_a_server_that_is_slow_answers(root, tmp_path, read):
     assert asked.exists()
 
 
+@pytest.mark.long
 def test_the_server_ends_when_we_are_killed(talk):
     """After kill -9 the watchdog ends what is left."""
     it = talk([*RAW, "linger"])
@@ -936,6 +965,7 @@ def test_the_server_ends_when_we_are_killed(talk):
     assert soon(lambda: not alive(pid) and not alive(child))
 
 
+@pytest.mark.long
 def test_a_client_that_does_not_read_any_more(talk):
     """When nobody reads our stdout, the server is ended and so are we."""
     it = talk()
@@ -944,6 +974,7 @@ def test_a_client_that_does_not_read_any_more(talk):
     assert it.process.wait(120) == 0
 
 
+@pytest.mark.long
 def test_a_cancelled_call_of_ours_is_not_answered(talk):
     """Nor is the server told of it; other answers come."""
     it = talk()
@@ -958,6 +989,7 @@ def test_a_cancelled_call_of_ours_is_not_answered(talk):
     assert "cancelled" not in answers[last]["content"][0]["text"] or "mine" in answers
 
 
+@pytest.mark.long
 def test_storing_on_a_disk_that_cannot_be_written(talk, tmp_path):
     """The call succeeds, with a preview and a notice of what is not kept; our tools say why they cannot answer."""
     blocked = tmp_path / "file"
@@ -980,6 +1012,7 @@ def test_storing_on_a_disk_that_cannot_be_written(talk, tmp_path):
     assert "NOT STORED COMPLETELY" in result["content"][0]["text"]
 
 
+@pytest.mark.long
 def test_a_quota_that_is_met(talk, store):
     """What was kept is said, and the server goes on."""
     it = talk(RAW, "--session", "named", env={**os.environ, "SPILLSTORE_SESSION_QUOTA": "1MiB"})
@@ -995,6 +1028,7 @@ def test_a_quota_that_is_met(talk, store):
     )
 
 
+@pytest.mark.long
 def test_profiles_and_refusals(talk, tmp_path):
     """Another profile has other limits; what it refuses is an error of the call."""
     it = talk(RAW, "--profile", "acode")
@@ -1003,6 +1037,7 @@ def test_profiles_and_refusals(talk, tmp_path):
     assert len(other.words("large", bytes=30_000)) == 30_000 // 21 * 21
 
 
+@pytest.mark.long
 def test_the_configuration_of_the_folder_holds(talk, tmp_path):
     """Limits come from where other commands take them; a wrong file is told before the server starts."""
     (tmp_path / ".agent").mkdir()
@@ -1018,6 +1053,7 @@ def test_the_configuration_of_the_folder_holds(talk, tmp_path):
     assert done.stderr.startswith(b"spillstore: ")
 
 
+@pytest.mark.long
 def test_the_environment_of_the_server_is_ours(talk):
     """Nothing is taken away or added but the mark by which it is found."""
     it = talk(env={**os.environ, "SOMETHING": "else"})
@@ -1025,6 +1061,7 @@ def test_the_environment_of_the_server_is_ours(talk):
     assert set(theirs) - set(os.environ) == {"SOMETHING", "SPILLSTORE_JOB"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("as_json", [True, False])
 def test_the_session_is_named_on_stderr(talk, as_json):
     """Once, when it is made; for programs as JSON."""
@@ -1038,6 +1075,7 @@ def test_the_session_is_named_on_stderr(talk, as_json):
     assert name.startswith("mcp-")
 
 
+@pytest.mark.long
 def test_a_closed_stdin_is_told(root):
     """Nobody could speak to it."""
     line = f'"{sys.executable}" -m spillstore_tools.cli mcp-proxy -- true <&-'
@@ -1046,6 +1084,7 @@ def test_a_closed_stdin_is_told(root):
     assert b"stdin is closed" in done.stderr
 
 
+@pytest.mark.long
 def test_the_sdk_is_not_needed(root):
     """The proxy imports neither the SDK nor what it brings."""
     script = (

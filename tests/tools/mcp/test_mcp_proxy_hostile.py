@@ -92,6 +92,7 @@ def read(it):
         return line, json.loads(id_in(line[:BOUND].encode(), None))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("member", "raw"),
     [pytest.param("result", raw, id=name) for name, raw in RESULTS.items()]
@@ -105,6 +106,7 @@ def test_whatever_a_call_is_answered_it_comes_without_secrets_and_in_bounds(it, 
     assert it.words("large", bytes=21) == "some words of a line\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -124,6 +126,7 @@ def test_what_is_left_out_is_stored_without_its_secrets(talk, store, name):
     assert (whole.count("password=[REDACTED: PASSWORD]"), whole.count(SECRET)) == (MANY, 0)
 
 
+@pytest.mark.long
 def test_what_is_no_result_is_told_and_shown(talk):
     """A model reads what happened and what the server said; whether it failed is what the server said."""
     it = talk(RAW)
@@ -157,6 +160,7 @@ def test_a_result_that_nothing_can_handle_is_left_out(session):
     assert result == {"content": [{"type": "text", "text": words}], "isError": True}
 
 
+@pytest.mark.long
 def test_answers_that_nobody_waits_for_have_no_secrets_either(talk):
     """An answer with an id that no request has goes to the client like one of a call."""
     it = talk(RAW)
@@ -168,6 +172,7 @@ def test_answers_that_nobody_waits_for_have_no_secrets_either(talk):
     assert [SECRET in read(it)[0] for _ in strange] == [False, False]
 
 
+@pytest.mark.long
 def test_members_beside_a_result_do_not_pass(talk):
     """An answer of a call has its id and its result or error, and nothing else."""
     it = talk(RAW)
@@ -175,6 +180,7 @@ def test_members_beside_a_result_do_not_pass(talk):
     assert it.answer("say", lines=[both]).keys() == {"jsonrpc", "id", "result"}
 
 
+@pytest.mark.long
 def test_a_list_of_tools_that_cannot_be_read_ends_nothing(talk):
     """A code of six thousand digits in place of tools is passed on, and calls are answered."""
     it = talk(RAW)
@@ -264,6 +270,7 @@ def peak(process):
     return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ends", [ID_FIRST, ID_LAST])
 def test_a_line_that_is_too_long_is_answered_in_flat_memory(talk, ends):
     """Its call gets an error that names the limit and the option, stderr tells it, and the next call is answered."""
@@ -280,12 +287,14 @@ def test_a_line_that_is_too_long_is_answered_in_flat_memory(talk, ends):
     assert "300000" in it.process.stderr.read().decode()
 
 
+@pytest.mark.long
 def test_a_line_without_an_end_is_answered_while_it_goes_on(talk):
     """Who waits does not wait for its end, if its beginning has the id."""
     it = talk([sys.executable, "-c", ENDLESS, *ID_FIRST], "--max-message", "1M")
     assert it.answer("long", megabytes=3, ends=False)["result"]["isError"] is True
 
 
+@pytest.mark.long
 def test_a_line_below_the_limit_passes(talk, store):
     """A message of tens of megabytes is stored whole, without an option."""
     it = talk([sys.executable, "-c", ENDLESS, *ID_FIRST], "--session", "named")

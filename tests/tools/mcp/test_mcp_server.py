@@ -147,6 +147,7 @@ def begin_long(raw, folder, number=7):
 # --- tools ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ERAS)
 def test_the_tools_are_those_of_the_toolbox(connect, store, mode):
     """Names, descriptions, schemas and hints are ``Toolbox.definitions``'s, and nothing is said of structured content."""
@@ -163,6 +164,7 @@ def test_the_tools_are_those_of_the_toolbox(connect, store, mode):
     assert expected == told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_conversation(connect, mode):
     """Run, look at the notice, read and search on; the short value in the metadata repeats no text."""
@@ -196,6 +198,7 @@ def test_a_conversation(connect, mode):
     asyncio.run(talk())
 
 
+@pytest.mark.long
 def test_a_failure_of_the_profile_is_an_error(connect):
     """``isError`` is what the profile says of the command's exit code, and its code is in the structured value."""
 
@@ -207,6 +210,7 @@ def test_a_failure_of_the_profile_is_an_error(connect):
     assert asyncio.run(talk()) == (True, 3)
 
 
+@pytest.mark.long
 def test_commands_run_in_the_folder_that_is_named(connect, tmp_path):
     """``--cwd``."""
     (tmp_path / "here").mkdir()
@@ -234,6 +238,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.long
 def test_what_a_model_gets_wrong_is_answered_by_the_tool(raw):
     """The answer is a short result with ``isError``, and never an error of the protocol."""
     raw = raw()
@@ -244,12 +249,14 @@ def test_what_a_model_gets_wrong_is_answered_by_the_tool(raw):
         assert len(result["content"][0]["text"]) < 600
 
 
+@pytest.mark.long
 def test_arguments_as_json_in_a_string_are_understood(raw):
     """Some models encode them twice."""
     raw = raw()
     assert raw.call("bash", '{"command": "echo hello"}')["content"][0]["text"].startswith("hello\n")
 
 
+@pytest.mark.long
 def test_calls_are_answered_while_a_command_runs(raw, tmp_path):
     """A long command holds up no other call, another command among them."""
     raw = raw()
@@ -264,6 +271,7 @@ def test_calls_are_answered_while_a_command_runs(raw, tmp_path):
     assert soon(lambda: "\n1\n2\n" in raw.call("get_artifact", asked)["content"][0]["text"])
 
 
+@pytest.mark.long
 def test_many_calls_at_once(connect):
     """Each gets its own answer."""
 
@@ -275,6 +283,7 @@ def test_many_calls_at_once(connect):
     assert asyncio.run(talk()) == [str(n) for n in range(20)]
 
 
+@pytest.mark.long
 def test_the_artifact_names_the_call(raw, store):
     """The tool call's id is what the client says in ``_meta``, else the id of the request."""
     raw = raw("--session", "s")
@@ -288,6 +297,7 @@ def test_the_artifact_names_the_call(raw, store):
 # --- progress, cancellation, ends -------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_progress_is_told_to_who_asks(raw):
     """Bytes so far, ever more, about one notification a second, and none without a token."""
     raw = raw()
@@ -305,6 +315,7 @@ def test_progress_is_told_to_who_asks(raw):
     assert [each for each in raw.others if each["method"] == "notifications/progress"] == []
 
 
+@pytest.mark.long
 def test_a_cancelled_command_is_ended(raw, store, tmp_path):
     """With everything it has started; what it printed stays, nothing is answered, and the server goes on."""
     raw = raw("--session", "s")
@@ -317,6 +328,7 @@ def test_a_cancelled_command_is_ended(raw, store, tmp_path):
         assert soon(lambda: [info.lines for info in session.infos(state="sealed")] == [50000])
 
 
+@pytest.mark.long
 def test_cancelling_a_call_of_the_client_ends_the_command(connect, tmp_path):
     """On each transport."""
 
@@ -341,6 +353,7 @@ def test_cancelling_a_call_of_the_client_ends_the_command(connect, tmp_path):
     asyncio.run(talk())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asked", [{}, {"timeout": 600_000}], ids=["default", "asked"])
 @pytest.mark.parametrize("how", ["option", "variable"])
 def test_a_long_command_outlives_its_call(raw, tmp_path, monkeypatch, how, asked):
@@ -376,6 +389,7 @@ def test_a_call_waits_less_than_clients_do(cli):
     assert cli("mcp", "--timeout", "0").code == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "how",
     [
@@ -405,6 +419,7 @@ def test_the_end_of_the_server(raw, store, tmp_path, how):
         session.delete()  # which is refused while somebody holds it
 
 
+@pytest.mark.long
 def test_a_client_that_does_not_read_cannot_hold_up_the_end(raw):
     """SIGTERM ends the server although its pipe is full."""
     raw = raw()
@@ -418,6 +433,7 @@ def test_a_client_that_does_not_read_cannot_hold_up_the_end(raw):
     assert raw.process.wait(120) == 128 + signal.SIGTERM
 
 
+@pytest.mark.long
 def test_a_client_that_has_gone_ends_the_server(raw):
     """Nobody reads what it answers."""
     raw = raw()
@@ -426,6 +442,7 @@ def test_a_client_that_has_gone_ends_the_server(raw):
     assert raw.process.wait(120) == 0
 
 
+@pytest.mark.long
 def test_stdout_carries_the_protocol_alone(raw):
     """What is no message is answered, and all that comes is messages."""
     raw = raw()
@@ -441,6 +458,7 @@ def test_stdout_carries_the_protocol_alone(raw):
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in raw.process.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["first", "last", "nowhere"])
 def test_a_request_that_is_too_large_is_refused(raw, where):
     """Its id is found at either end; the next request is served."""
@@ -486,6 +504,7 @@ def test_messages_are_those_of_the_lines(pieces, ended, data):
 # --- resources --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ERAS)
 def test_resources_come_in_pages(connect, store, mode):
     """All artifacts, the newest first, each once."""
@@ -514,6 +533,7 @@ def test_resources_come_in_pages(connect, store, mode):
     assert templates == ["artifact://{id}{?stream}"]
 
 
+@pytest.mark.long
 def test_resources_are_read_in_bounds(connect, store):
     """Text whole or begun, a stream alone, small files as they are, large ones in words, and unknown ids by their names."""
     with store.session("s") as session:
@@ -554,6 +574,7 @@ def test_resources_are_read_in_bounds(connect, store):
     asyncio.run(talk())
 
 
+@pytest.mark.long
 def test_clients_are_told_of_new_artifacts(connect):
     """A client of the older protocols is told as it is; a later one when it asks to be."""
 
@@ -667,6 +688,7 @@ def test_a_session_can_be_served_to_be_read_alone(raw, program, store):
     assert program("mcp", "--read-only").code == 2
 
 
+@pytest.mark.long
 def test_an_empty_session_without_a_name_leaves_nothing(raw, store):
     """Clients start servers only to ask what tools there are."""
     raw = raw()
@@ -680,6 +702,7 @@ def test_an_empty_session_without_a_name_leaves_nothing(raw, store):
 # --- the command, and what guards it ----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_command_line_alone_imports_no_protocol():
     """Only ``spillstore mcp`` pays for it."""
     script = "import sys, spillstore_tools.cli.commands.mcp; print([m for m in sys.modules if m.partition('.')[0] in ('mcp', 'anyio')])"
@@ -687,6 +710,7 @@ def test_the_command_line_alone_imports_no_protocol():
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["mcp", "mcp_types"])
 def test_a_missing_extra_is_named(root, missing):
     """One line, and the exit code of our own failures."""
@@ -721,6 +745,7 @@ def test_only_this_machine_is_served(cli, host):
     assert answer.err.count("\n") == 1 and host in answer.err
 
 
+@pytest.mark.long
 def test_a_session_deleted_under_the_server(raw, store, cli):
     """The next command's output is stored in a new one of that name, and the server ends as ever."""
     raw = raw("--session", "s")
@@ -736,6 +761,7 @@ def test_a_session_deleted_under_the_server(raw, store, cli):
         assert [info.id for info in session.infos()] == [stored]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["--session", "s"], []], ids=["named", "unnamed"])
 def test_commands_run_where_no_session_can_be_opened(raw, tmp_path, arguments):
     """A root that cannot be made costs the storing and not the command; as soon as it can be made, it is."""
@@ -764,6 +790,7 @@ def test_a_session_to_be_read_that_cannot_be_opened(program, tmp_path):
     assert (answer.code, answer.err.count("\n")) == (125, 1)
 
 
+@pytest.mark.long
 def test_stdin_that_is_closed_is_told(root):
     """Before anything is served."""
     done = subprocess.run(

@@ -126,6 +126,7 @@ def test_answers_are_what_the_version_says(said, store, spoken):
         assert ("resultType" in answer["result"]) == bool(more)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", [pytest.param("legacy", marks=pytest.mark.slow), "auto"])
 def test_the_sdk_s_client_is_content(root, mode):
     """Tools, calls, progress, resources; the version is the newest that there is."""
@@ -346,6 +347,7 @@ def test_a_subscription_ends_when_it_is_cancelled(root, start):
     assert 0 == process.wait(120)
 
 
+@pytest.mark.long
 def test_no_extra_is_needed(root):
     """Without the SDK and what it brings there is the whole server, but for HTTP."""
     missing = ["mcp", "mcp_types", "pydantic", "anyio", "starlette", "uvicorn", "httpx"]
@@ -362,6 +364,7 @@ def test_no_extra_is_needed(root):
     assert "hi\n[exit code 0]\n" == found[2]["result"]["content"][0]["text"]
 
 
+@pytest.mark.long
 def test_the_start_imports_little(root):
     """The first answer is near: nothing of the SDK is imported, nor what it brings."""
     heavy = ["mcp", "mcp_types", "pydantic", "anyio", "starlette", "sqlalchemy", "alembic", "httpx"]

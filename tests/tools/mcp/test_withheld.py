@@ -66,6 +66,7 @@ def test_programs_do_not_have_them(env):
     assert started.wait() == 0
 
 
+@pytest.mark.long
 def test_spillstore_run_withholds_them(root):
     """Its command does not have them."""
     program = [
@@ -83,6 +84,7 @@ def test_spillstore_run_withholds_them(root):
     assert subprocess.run(program, capture_output=True, text=True, check=True).stdout.startswith(EXPECTED)
 
 
+@pytest.mark.long
 def test_the_server_behind_a_proxy_does_not_have_them(talk):
     """Nothing else is taken away."""
     words = talk(RAW).words("environment")

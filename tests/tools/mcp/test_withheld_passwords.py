@@ -90,12 +90,14 @@ def test_a_session_in_a_folder_leaves_other_passwords_alone(url, password, plain
     assert found.startswith(f"[{plain_store.root}] [{password}] [/run/pw]\n")
 
 
+@pytest.mark.long
 def test_the_server_behind_a_proxy_does_not_have_it(talk, url, password):
     """It has the URL without it."""
     words = talk(RAW).words("environment")
     assert (False, True) == (password in words, WITHOUT in words)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["option", "variable"])
 def test_spillstore_run_withholds_it(root, url, password, by):
     """Its command has the URL without it, and runs to its end; what is said of the store has no password."""
@@ -139,6 +141,7 @@ def test_a_url_that_cannot_be_read(cli, password):
     assert password not in answer.err
 
 
+@pytest.mark.long
 def test_an_mcp_server_does_not_tell(url, password):
     """A client that calls a tool is told that it failed."""
     calls = [

@@ -64,6 +64,7 @@ def printed(name, session, data, *, command=True):
 # --- what was read of an artifact ---------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("read", "first"),
     [
@@ -93,6 +94,7 @@ def test_what_a_command_reads_of_an_artifact_is_not_stored_again(session, artifa
             assert data == artifact.read_lines(each.first_line, each.last_line)
 
 
+@pytest.mark.long
 def test_a_renamed_wrapper_is_seen_through(session, artifact, tmp_path):
     """A script of another name that reads an artifact keeps no second copy; what it adds makes it another text."""
     wrapper = tmp_path / "my-reader"
@@ -105,6 +107,7 @@ def test_a_renamed_wrapper_is_seen_through(session, artifact, tmp_path):
     assert artifact.id != other.artifact_id
 
 
+@pytest.mark.long
 def test_one_stream_has_positions_of_its_own(session):
     """Of a stream that was read alone, the calls name the stream."""
     with session.create(source="make") as writer:
@@ -207,6 +210,7 @@ def test_two_tools_may_print_the_same(session, artifact):
     assert {first, artifact.id} == ids(session)
 
 
+@pytest.mark.long
 def test_what_is_wanted_to_be_stored_is(session, artifact):
     """``keep``, and a model that was told of the artifact while the command ran, leave it where it is."""
     kept = Spill(lambda: session, profile_named("default"), source="x", is_command=True, keep="all")
@@ -221,6 +225,7 @@ def test_what_is_wanted_to_be_stored_is(session, artifact):
         assert 3 == len(ids(session))
 
 
+@pytest.mark.long
 def test_what_has_lost_its_middle_is_no_original(session):
     """A rolled artifact cannot stand for output that is all there."""
     rolled = session.put(DATA, limit=200_000, policy="roll")
@@ -265,6 +270,7 @@ def test_a_forged_preview_is_not_shown(tmp_path, key):
         assert [] == spill.artifact.events("rendered")
 
 
+@pytest.mark.long
 def test_a_cleaned_text_is_not_what_it_was_made_of(session):
     """What ``show`` prints without the colours is another text with other positions, so it has an artifact of its own."""
     coloured = session.put(b"".join(b"\x1b[31m%05d red\x1b[0m\n" % n for n in range(5000)))
@@ -406,6 +412,7 @@ def test_the_mark_is_within_the_limit(session, artifact):
         assert len(get_artifact(session, id=artifact.id, max_chars=most).text) <= most
 
 
+@pytest.mark.long
 def test_reads_are_told_in_the_history(session, artifact):
     """The command line's reads are events of the artifact, with their range."""
     environment = {**os.environ, "SPILLSTORE_ROOT": session.address, "SPILLSTORE_SESSION": session.id}

@@ -196,6 +196,7 @@ for request in map(json.loads, sys.stdin):
 """
 
 
+@pytest.mark.long
 def test_results_through_the_proxy(store, root, tmp_path):
     """Behind the proxy a result holds no secret, neither passed on nor stored; the rest of it stays as it was."""
     number = 99887766
@@ -266,6 +267,7 @@ def test_run_and_put(cli, root, tmp_path):
     assert leaks(root) == []
 
 
+@pytest.mark.long
 def test_a_prompt_of_a_process_is_seen_while_it_waits(store, root):
     """``Password: `` of a process that waits for an answer is readable though nothing follows it."""
     script = "import sys, time; sys.stdout.write('Password: '); sys.stdout.flush(); time.sleep(600)"

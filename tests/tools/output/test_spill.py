@@ -476,6 +476,7 @@ def test_everything_should_be_kept_and_is_not():
     )
 
 
+@pytest.mark.long
 def test_a_full_disk_midway(tmp_path):
     """A real file-size limit in place of a full disk: every profile still gives its text and says what happened."""
     script = """
@@ -560,6 +561,7 @@ def test_two_threads_write_their_streams(session, name):
     assert rendered == render(artifact, profile_named(name))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["default", *(pytest.param(each, marks=pytest.mark.slow) for each in NAMES if each != "default")]
 )

@@ -437,6 +437,7 @@ def test_the_configuration_is_heeded_by_the_profiles_that_have_one():
         assert len(result.content) <= 500
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", ["a session", "a function"])
 @pytest.mark.parametrize("name", ["chat-42", "two words; and 'more'"])
 def test_the_commands_of_a_notice_find_the_session(plain_store, tmp_path, monkeypatch, name, given):

@@ -213,6 +213,7 @@ MADE = {
 }
 
 
+@pytest.mark.long
 @each_of("expected", MADE)
 def test_known_formats(tmp_path, expected):
     """Each format that has a magic number is called by its media type, whole and by its first 8 KiB."""

@@ -15,6 +15,7 @@ from spillstore_tools.preview.text.offsets import ByteOffsets
 ENDS = st.sampled_from([b"\n", b"\r"])
 
 
+@pytest.mark.long
 @given(outputs | st.binary(max_size=60), ENDS)
 def test_rules(data, terminator):
     """Cleaning is what its rules say, whatever the bytes."""

@@ -87,6 +87,7 @@ class Blocks:
                 assert block.first_line == line + data[: block.start - start].count(terminator)
 
 
+@pytest.mark.long
 @given(
     outputs,
     st.lists(st.integers(0, 2000), max_size=12),
@@ -145,6 +146,7 @@ def test_what_matters_is_found_however_it_comes(small_blocks, lines, cuts, termi
     assert kept[0] == kept[1] == kept[2]
 
 
+@pytest.mark.long
 @given(outputs, ROOMS, st.sampled_from([0, 50, 10_000]), ENDS)
 def test_counts_and_windows(small_blocks, data, rooms, keep, terminator):
     """Size, lines and characters are right, and both windows hold at least what was asked for, or everything."""
@@ -307,6 +309,7 @@ def test_what_begins_as_json_is_kept_longer(begin, kept):
     assert scan.finish().complete == kept
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text_only", [True, False])
 def test_binary_content_of_which_no_line_is_shown_is_only_counted(text_only):
     """Nothing of it is looked for; sizes, lines and both ends are as ever."""
@@ -320,6 +323,7 @@ def test_binary_content_of_which_no_line_is_shown_is_only_counted(text_only):
     assert (not observer.spans, overview.redrawn == 0) == (text_only, text_only)
 
 
+@pytest.mark.long
 def test_text_of_which_binary_content_would_not_be_shown_is_looked_at():
     """Text is text whatever comes later."""
     observer = Blocks()

@@ -253,6 +253,7 @@ def test_no_descriptor_is_left():
     assert len(set(Path("/dev/fd").iterdir())) == len(before)
 
 
+@pytest.mark.long
 def test_starting_imports_nothing_heavy():
     """To start a process, neither the store nor anything that it needs is imported."""
     heavy = {"spillstore", "sqlite3", "zstandard", "sqlalchemy", "alembic", "click", "platformdirs", "rich"}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+import pytest
 from support import wait_until
 
 from spillstore_tools.agent.bash import bash_sync
@@ -127,6 +128,7 @@ print("closed")
 """
 
 
+@pytest.mark.long
 def test_what_is_not_to_be_had_is_told(plain_store):
     """Without threads or descriptors a command is not run, or ended again, and its result says why."""
     done = subprocess.run(

@@ -20,6 +20,8 @@ from support import alive, each_of, examples, wait_until
 
 from spillstore import Store
 
+pytestmark = pytest.mark.long
+
 PROGRAM = [sys.executable, "-m", "spillstore_tools.shell"]
 BASH = ["bash"]
 BOOM = "seq 1 20000; echo 'src/a.c:3: error: boom'; seq 1 20000; exit 3"

@@ -266,6 +266,7 @@ def test_the_traceback_of_a_hook_is_told_and_its_name(logged):
     assert record.exc_info[0] is ValueError
 
 
+@pytest.mark.long
 def test_a_library_is_silent():
     """Without a configured log nothing is printed, whatever goes wrong."""
     script = (

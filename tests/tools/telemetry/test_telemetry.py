@@ -285,6 +285,7 @@ def test_no_series_of_creation_times(plain_store, counted):
     assert ["mine_created"] == found
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer versions warn of a fork beside threads
 @pytest.mark.parametrize("counts_on", [True, False])
 def test_a_forked_child_counts(counts_on):
@@ -428,6 +429,7 @@ def test_nothing_is_told_after_the_end(plain_store):
     traced.close()
 
 
+@pytest.mark.long
 def test_a_missing_package_is_named():
     """The error says what to install; anything else that is missing is a defect."""
     script = (
@@ -443,6 +445,7 @@ def test_a_missing_package_is_named():
         assert f"{package} is not installed: pip install 'spillstore[{extra}]'\n" == done.stdout
 
 
+@pytest.mark.long
 def test_only_the_api_is_imported():
     """Without an SDK all of it does nothing, and loads none."""
     script = (
@@ -474,6 +477,7 @@ def observed(arguments, said):
     )
 
 
+@pytest.mark.long
 def test_a_variable_switches_it_on_for_commands(root, put):
     """With ``SPILLSTORE_OTEL`` a command tells the providers of its process; a wrong value is refused."""
     name = put("one\ntwo\n")
@@ -487,6 +491,7 @@ def test_a_variable_switches_it_on_for_commands(root, put):
     )
 
 
+@pytest.mark.long
 def test_a_command_that_is_run_is_a_span(root, store):
     """What is stored of it is a part of it; a wrong value of the variable is told, and costs no output."""
     done = observed(["run", "--", "seq", "20000"], "1")

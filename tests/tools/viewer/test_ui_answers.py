@@ -20,6 +20,7 @@ def entered(root, start):
         yield client
 
 
+@pytest.mark.long
 @pytest.mark.everywhere
 def test_rows_are_the_stored_lines(entered, store):
     """Rows of each stream have the text and the numbers that `read_lines` gives, also across blocks; a store on a server has the same pages."""
@@ -40,6 +41,7 @@ def test_rows_are_the_stored_lines(entered, store):
     assert "make test" in entered.get("/artifacts", session="default").seen
 
 
+@pytest.mark.long
 def test_reads_are_recorded_as_the_viewers(entered, store, put):
     """What was looked at is one event of the actor `viewer`, however many requests it took; nobody else's are changed."""
     artifact = put(b"".join(b"line %d\n" % number for number in range(1, 1001)))
@@ -57,6 +59,7 @@ def test_reads_are_recorded_as_the_viewers(entered, store, put):
     assert sorted(event.kind for event in events) == ["export", "read", "search"]
 
 
+@pytest.mark.long
 def test_a_search_tells_how_far_it_is(entered, put):
     """Its last event has the totals and a map; a wrong pattern is an error that names it."""
     artifact = put(b"".join(b"line %d\n" % number for number in range(1, 10_001)))
@@ -69,6 +72,7 @@ def test_a_search_tells_how_far_it_is(entered, put):
     assert "art_1_0123456789abcdef" in gone["error"]
 
 
+@pytest.mark.long
 def test_next_and_previous(entered, put):
     """The next match and the next line that matters, in both directions, and none behind the last."""
     lines = [b"line %d" % number for number in range(1, 3001)]
@@ -90,6 +94,7 @@ def test_next_and_previous(entered, put):
     assert entered.get("/log/next", **where, what="match", **{"from": 5}).status == 400
 
 
+@pytest.mark.long
 def test_a_long_line_is_read_in_pieces(entered, put):
     """A row has the first 4 KiB of a line and says how much more there is; a page has the rest, piece by piece."""
     line = b"".join(b"%09d " % number for number in range(10_000))
@@ -104,6 +109,7 @@ def test_a_long_line_is_read_in_pieces(entered, put):
     assert "Next" not in found[-1]
 
 
+@pytest.mark.long
 def test_follow_tells_of_growth_until_the_end(entered, store):
     """Each event has how many lines there are; the last one comes with the seal, and then the stream ends."""
     with store.session("default") as session:
@@ -122,6 +128,7 @@ def test_follow_tells_of_growth_until_the_end(entered, store):
     assert [each["total"] for each in told] == sorted(each["total"] for each in told)
 
 
+@pytest.mark.long
 def test_interrupted_and_rolled_artifacts_say_what_is_missing(entered, store, rolled):
     """The page names the reason, and the bytes and lines that were dropped; rows around the hole have their own numbers."""
     with store.session("default") as session:
@@ -135,6 +142,7 @@ def test_interrupted_and_rolled_artifacts_say_what_is_missing(entered, store, ro
     assert entered.rows(rolled, total - 1, 1) == ["line 0001000"]
 
 
+@pytest.mark.long
 def test_downloads_are_the_stored_bytes(entered, put):
     """All of a view, to the byte, as a file that no browser shows."""
     data = bytes(range(256)) * 1000
@@ -145,6 +153,7 @@ def test_downloads_are_the_stored_bytes(entered, put):
     assert answer.headers["content-type"] == "application/octet-stream"
 
 
+@pytest.mark.long
 def test_a_saved_file_needs_nothing_and_is_bounded(entered, put):
     """It loads nothing and runs nothing; of more than it may hold it says which lines are left out."""
     artifact = put(b"".join(b"%d <b>bold</b> \x1b[31mred\x1b[0m\n" % number for number in range(1, 30_001)))
@@ -160,6 +169,7 @@ def test_a_saved_file_needs_nothing_and_is_bounded(entered, put):
     assert "are left out" in large.text
 
 
+@pytest.mark.long
 def test_changes_since_the_run_before(entered, store):
     """What is new and what is gone, with links to the lines; of the first run, that there is none before."""
     with store.session("default") as session:

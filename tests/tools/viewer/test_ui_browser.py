@@ -90,6 +90,7 @@ def opened(root, put, start, chromium):
         assert said == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", [600_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 def test_every_line_can_be_reached_and_a_key_is_a_line(opened, store, lines):
     """Of more lines than an element can be high, the last one is reached, and keys and the wheel move by exact lines."""
@@ -140,6 +141,7 @@ def test_every_line_can_be_reached_and_a_key_is_a_line(opened, store, lines):
         )
 
 
+@pytest.mark.long
 def test_search_counts_marks_and_goes_on(opened, put):
     """A search tells how many lines match, marks them, and n, N, e and E go from one to the other; a wrong one says why."""
     lines = [b"line %d" % number for number in range(1, 5001)]
@@ -164,6 +166,7 @@ def test_search_counts_marks_and_goes_on(opened, put):
     assert "missing" in opened.page.inner_text("#found")
 
 
+@pytest.mark.long
 def test_what_the_model_saw_and_what_it_read_later(opened, store):
     """Rows that the preview showed are marked, those that were fetched later name who has read them, and m takes the marks away."""
     with store.session("default") as session:
@@ -195,6 +198,7 @@ def test_what_the_model_saw_and_what_it_read_later(opened, store):
     assert page.get_attribute("#seen", "aria-pressed") == "false"
 
 
+@pytest.mark.long
 def test_lines_have_links_and_calls(opened, put):
     """A link to lines picks them, a click and Shift pick others, y tells the call that shows them."""
     artifact = put(b"".join(b"line %d\n" % n for n in range(1, 1001)))
@@ -217,6 +221,7 @@ def test_lines_have_links_and_calls(opened, put):
     assert [f"line {n}" in text for n in (501, 502, 505, 506)] == [False, True, True, False]
 
 
+@pytest.mark.long
 def test_an_open_artifact_grows_and_ends_before_ones_eyes(opened, store):
     """Lines come as they are written, f stays at the end, and the state changes when it is sealed."""
     with store.session("default") as session:
@@ -235,6 +240,7 @@ def test_an_open_artifact_grows_and_ends_before_ones_eyes(opened, store):
         opened.page.wait_for_function("() => document.getElementById('state').textContent === 'sealed'")
 
 
+@pytest.mark.long
 def test_hostile_output_does_nothing(opened, put):
     """Tags and escape sequences of an output stand there as text; colours of SGR are the only thing that is obeyed."""
     hostile = b"<script>document.title='taken'</script><img src=x onerror=alert(1)>\n\x1b]0;taken\x07\x1b[2J\x1b[31mred\x1b[0m\n"
@@ -252,6 +258,7 @@ def test_hostile_output_does_nothing(opened, put):
     assert [text for _, text in opened.rows()][1] == "␛]0;taken␇␛[2J␛[31mred␛[0m"
 
 
+@pytest.mark.long
 def test_holes_and_binary_content(opened, put, rolled):
     """What was dropped is a row that says so, with the numbers of the lines around it; binary content is hex."""
     opened.open(rolled)
@@ -265,6 +272,7 @@ def test_holes_and_binary_content(opened, put, rolled):
     assert opened.page.inner_text("#rows .row .hex").startswith("00 01 02 03 04 05 06 07  08")
 
 
+@pytest.mark.long
 def test_bytes_have_links_and_calls(opened, put):
     """Rows of binary content are picked, linked to, copied and saved as the bytes that they are."""
     data = bytes(range(256)) * 100
@@ -294,6 +302,7 @@ def test_bytes_have_links_and_calls(opened, put):
     )
 
 
+@pytest.mark.long
 def test_wrapped_lines_are_all_reached(opened, put):
     """Where lines wrap, keys move by lines of the screen, so that each part of a line that is higher than the window is shown."""
     long = [b" ".join(b"%d.%03d" % (line, word) for word in range(500)) for line in (2, 3)]
@@ -328,6 +337,7 @@ def test_wrapped_lines_are_all_reached(opened, put):
     assert texts() == ["first", "2.000", "3.000", "last"]
 
 
+@pytest.mark.long
 def test_keys_theme_and_help(opened):
     """? shows the keys, T switches to dark and that stays, s goes to the sessions, j and Enter open a row."""
     page = opened.page
@@ -348,6 +358,7 @@ def test_keys_theme_and_help(opened):
     page.wait_for_url(re.compile("/artifacts"))
 
 
+@pytest.mark.long
 def test_a_phone_needs_no_scrolling_sideways_and_everything_has_a_name(opened, put):
     """At 390 pixels no page is wider than the screen, and each control has an accessible name."""
     page = opened.page
@@ -415,6 +426,7 @@ QUESTIONS = {  # of docs/audit.md and its views: what is clicked, one behind the
 }
 
 
+@pytest.mark.long
 def test_questions_are_answered_by_clicking(opened, eventful):
     """From the list of sessions on, each question of the audit log has its answer on a page that links lead to."""
     page = opened.page

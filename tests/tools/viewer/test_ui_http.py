@@ -58,6 +58,7 @@ ADDRESSED = (  # headers, answer
 )
 
 
+@pytest.mark.long
 def test_strangers_are_refused_though_they_have_the_cookie(entered):
     """A foreign ``Host`` or ``Origin``, and a page of another program on this machine, get 403."""
     answers = []
@@ -67,12 +68,14 @@ def test_strangers_are_refused_though_they_have_the_cookie(entered):
     assert list(ADDRESSED) == answers
 
 
+@pytest.mark.long
 def test_nothing_can_be_changed(entered):
     """Every method but GET and HEAD is refused."""
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
         assert entered.raw("/", method, Cookie=entered.cookie).status == 405
 
 
+@pytest.mark.long
 def test_every_answer_forbids_what_is_not_ours(entered, put):
     """Pages, assets and errors have the policy: no inline script or style, no frame, no guessing of types."""
     session = {"session": "default", "id": put(b"one\n")}
@@ -97,6 +100,7 @@ def test_every_answer_forbids_what_is_not_ours(entered, put):
         assert 'src="/assets/ui.js" type="module"></script>' in answer.text
 
 
+@pytest.mark.long
 def test_hostile_bytes_are_text(entered, put, store):
     """Tags, escape sequences and control characters of an output, a command, a tool's name and a session's are shown, never obeyed."""
     words = HOSTILE.decode("utf-8", "replace").replace("\x00", "")
@@ -145,6 +149,7 @@ WRONG = (  # path, query, status, words
 )
 
 
+@pytest.mark.long
 def test_what_makes_no_sense_gets_an_error_that_helps(entered, put):
     """A wrong parameter is named, with its value and what it may be; what is not there is 404."""
     ids = {"ID": put(b"one\ntwo\n"), "EMPTY": put(b"")}
@@ -156,6 +161,7 @@ def test_what_makes_no_sense_gets_an_error_that_helps(entered, put):
     assert list(WRONG) == answers
 
 
+@pytest.mark.long
 def test_ranges_past_the_end(entered, put):
     """Rows, lines, shares and times behind the last are the last, or none, never an error."""
     artifact = put(b"one\ntwo\nthree\n")
@@ -202,6 +208,7 @@ def test_a_session_that_is_not_there_is_told_at_once(cli):
     assert "no session 'nowhere'" in answer.err
 
 
+@pytest.mark.long
 @each_of(
     "module",
     [

@@ -412,6 +412,7 @@ def test_reads_are_recorded_with_the_actor_viewer(session):
     assert reads[0].detail["first"] == 1
 
 
+@pytest.mark.long
 def test_other_commands_do_not_import_textual():
     """Neither the store, nor the tools, nor the command line load it."""
     code = (

@@ -60,6 +60,7 @@ def terminal(tmp_path):
         each.close()
 
 
+@pytest.mark.long
 def test_a_log_in_a_terminal(plain_store, terminal):
     """It opens, jumps to the end, finds a line, and leaves the terminal as it was."""
     with plain_store.session("test") as session:
@@ -78,6 +79,7 @@ def test_a_log_in_a_terminal(plain_store, terminal):
     seen.wait_for("ended")
 
 
+@pytest.mark.long
 def test_without_a_terminal_it_says_what_to_do():
     """In a pipe it fails with the command that prints."""
     done = subprocess.run(
@@ -92,6 +94,7 @@ def test_without_a_terminal_it_says_what_to_do():
     assert done.stderr == "spillstore: view needs a terminal; `spillstore show` prints to anything\n"
 
 
+@pytest.mark.long
 def test_without_the_extra_it_says_how_to_install_it():
     """A plain error names the extra."""
     code = "import sys; sys.modules['textual'] = None; from spillstore_tools.cli import main; main(['view'])"
