@@ -425,7 +425,7 @@ def test_the_loop_goes_on(store):
     may = threading.Event()
 
     def opens():
-        assert may.wait(20)
+        assert may.wait(120)
         return store.session("late")
 
     async def main():
@@ -457,12 +457,12 @@ def test_cancelling_stops_the_waiting_alone(store):
 
     def opens():
         begun.set()
-        assert may.wait(20)
+        assert may.wait(120)
         return store.session("late")
 
     async def main():
         task = asyncio.create_task(adapter.ashown("t", BIG, call_id="c1"))
-        await asyncio.to_thread(begun.wait, 20)
+        await asyncio.to_thread(begun.wait, 120)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -585,7 +585,7 @@ def test_a_forked_child_has_a_session_of_its_own(tmp_path):
         textwrap.dedent(PROGRAM),
         str(tmp_path),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     with Store(tmp_path, free_disk_floor=0).session("forked", read_only=True) as session:
         calls = {info.tool_call_id: info.state for info in session.infos()}

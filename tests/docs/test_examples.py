@@ -107,7 +107,7 @@ def run(example: Example, names: dict[str, object], where: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return done.stdout

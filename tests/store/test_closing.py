@@ -96,7 +96,7 @@ class SlowEnd(AsItIs):
 
     def feed(self, data):
         self.begun.set()
-        self.go_on.wait(30)
+        self.go_on.wait(120)
         return data
 
     def finish(self):
@@ -112,7 +112,7 @@ def test_what_is_closed_on_two_threads_is_closed_once(root, other):
     slow = SlowEnd()
     writer = session.create(redact=False, filters=lambda stream: slow if stream == "stdout" else AsItIs())
     writer.write(b"first\n")
-    assert slow.begun.wait(30)  # so whoever closes waits for the filter
+    assert slow.begun.wait(120)  # so whoever closes waits for the filter
 
     def close_elsewhere():
         (writer if other == "writer" else session).close()
@@ -124,8 +124,8 @@ def test_what_is_closed_on_two_threads_is_closed_once(root, other):
     second = threading.Thread(target=close_elsewhere, daemon=True)
     second.start()
     slow.go_on.set()
-    first.join(20)
-    second.join(20)
+    first.join(120)
+    second.join(120)
     assert not first.is_alive()
     assert not second.is_alive()
     with store.session("test") as again:

@@ -375,7 +375,7 @@ def test_observers_are_called_when_others_can_write(session):
             if event.kind == "create":
                 thread = threading.Thread(target=writer.write, args=(b"second\n",), daemon=True)
                 thread.start()
-                thread.join(10)
+                thread.join(120)
                 alive.append(thread.is_alive())
 
     stop = subscribe(Waits())

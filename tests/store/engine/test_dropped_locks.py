@@ -181,7 +181,7 @@ def test_a_lock_that_cannot_be_given_back_is_dropped(tmp_path, monkeypatch):
         session.put(b"x")
         assert refused
         other = [sys.executable, "-c", OPEN_AND_CLOSE, tmp_path, "y"]
-        subprocess.run(other, check=True, capture_output=True, timeout=60)
+        subprocess.run(other, check=True, capture_output=True, timeout=300)
         session.put(b"z")
     monkeypatch.undo()
     with Store(tmp_path, **NO_FLOORS).session("test") as session:

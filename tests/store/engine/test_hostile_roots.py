@@ -55,7 +55,7 @@ def in_time(action):
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(120)
     assert out, "it waits for ever"
     value, error = out[0]
     if error is not None:

@@ -186,7 +186,7 @@ def test_a_server_that_answers_nothing(servers, short_silence, how):
                 began = time.monotonic()
                 with pytest.raises(StorageError):
                     do()
-                assert time.monotonic() - began < 30  # not for ever
+                assert time.monotonic() - began < 300  # not for ever
         finally:
             release()
         assert artifact.read_bytes(0, 10) == TEXT[:10]
@@ -311,7 +311,7 @@ def test_a_commit_whose_answer_never_came(own_server):
 
 def test_a_fork_in_the_middle_of_a_read(server_url):
     """The child leaves the parent's connection alone, though it ends the block in which it was taken."""
-    store = opened(few(server_url, 2), busy_timeout=2.0)
+    store = opened(few(server_url, 2), busy_timeout=60.0)
     with store.session("s") as session:
         artifact = session.put(TEXT)
         core = session._engine
@@ -362,7 +362,7 @@ def test_a_beat_waits_for_no_transaction(server, server_url):
     """One session of a process is stuck in a transaction; the claims of the others live, and they can be written to."""
     import psycopg
 
-    store = opened(few(server_url, 4), busy_timeout=2.0)
+    store = opened(few(server_url, 4), busy_timeout=60.0)
     with store.session("a") as first, store.session("b") as second, second.create() as writer:
         first.put(TEXT)
         writer.write(TEXT)
@@ -408,7 +408,7 @@ def test_no_thread_for_claims(server, server_url, monkeypatch):
 
 def test_an_observer_that_reads(server_url):
     """It is called when the transaction is over, so it may ask for what was committed."""
-    store = opened(few(server_url, 1), busy_timeout=2.0)
+    store = opened(few(server_url, 1), busy_timeout=60.0)
     seen = []
     with store.session("s") as session:
 

@@ -94,8 +94,8 @@ def test_who_may_not_enter(servers):
     ):
         began = time.monotonic()
         with pytest.raises(StorageError, match=word) as caught:
-            opened(bad, busy_timeout=60.0).session("s")
-        assert time.monotonic() - began < 30  # it does not get better by waiting
+            opened(bad, busy_timeout=600.0).session("s")
+        assert time.monotonic() - began < 300  # it does not get better by waiting
         assert wrong not in said(caught.value)
         assert servers.password not in said(caught.value)
     with opened(url).session("s") as session:

@@ -213,7 +213,7 @@ def test_a_writer_that_was_stopped_for_longer_than_its_lease(server_url):
         child.stdin.write("\n")
         child.stdin.flush()
         assert child.stdout.readline() == "ClaimLostError\n"
-        child.wait(30)
+        child.wait(120)
     assert contents(server_url) == {
         "away-0": ("interrupted", b"text\n" * 2000),
         "other": ("sealed", b"mine\n"),

@@ -597,6 +597,7 @@ def test_closing_the_session_ends_what_runs(plain_store, call):
             assert again.artifact(result.artifact_id).info.state == "sealed"
 
 
+@pytest.mark.long
 def test_what_cannot_be_ended_is_told_and_holds_nobody_up(plain_store, call, caplog, monkeypatch):
     """A process that no signal reaches runs on, is read on, and can be asked for; a session closes without it."""
     monkeypatch.setattr("spillstore_tools.process.output_reader._KILL_GRACE", 0.3)
@@ -668,7 +669,7 @@ def test_the_agent_s_own_end(plain_store, end, state):
         [sys.executable, "-c", AGENT.format(end=end), plain_store.address],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     pid, artifact_id = done.stdout.split()
@@ -755,7 +756,7 @@ with Store(sys.argv[1], free_disk_floor=0).session("chat") as session:
         [sys.executable, "-c", script, plain_store.address, str(tmp_path / "gone")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.stdout == "0\n126\n", done.stderr
@@ -865,6 +866,7 @@ def test_twenty_at_once(session):
         assert whole(session, result) == b"".join(b"%d\n" % each for each in expected)
 
 
+@pytest.mark.long
 def test_endless_output_is_stopped_by_nothing_but_a_kill(plain_store, call):
     """``yes`` goes on under back-pressure, within the artifact's limit; memory and disk stay flat."""
     store = Store(plain_store.address, **NO_FLOORS, artifact_limit=4 * 1024 * 1024)
@@ -880,6 +882,7 @@ def test_endless_output_is_stopped_by_nothing_but_a_kill(plain_store, call):
         assert info.kept <= 4 * 1024 * 1024 < info.size == killed.stdout.size
 
 
+@pytest.mark.long
 def test_one_long_line(session, call):
     """A line of 20 MB is a line; both its ends are shown and all of it is stored."""
     result = call(session, command="head -c 20000000 /dev/zero | tr '\\0' x; printf END")
@@ -889,6 +892,7 @@ def test_one_long_line(session, call):
     assert session.artifact(result.artifact_id).read_bytes(19_999_998, 20_000_003) == b"xxEND"
 
 
+@pytest.mark.long
 def test_a_progress_bar(session, call):
     """A line that is drawn over again and again shows its last state."""
     script = "for n in $(seq 1 30000); do printf '\\rstep %d of 30000' $n; done; echo; echo done"

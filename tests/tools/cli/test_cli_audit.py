@@ -100,7 +100,7 @@ def lines_of(process):
         found = []
         reader = threading.Thread(target=lambda: found.append(process.stdout.readline()), daemon=True)
         reader.start()
-        reader.join(20)
+        reader.join(120)
         assert found, "nothing came"
         return found[0].decode()
 

@@ -287,7 +287,7 @@ def test_progress_in_per_cent(root, put, tmp_path, arguments, work):
         put(letter * 63 + b"\n" + b"%d\n" % os.getpid() + (letter * 63 + b"\n") * 32766)
     (tmp_path / "file").write_bytes(b"x" * 3 * 1024 * 1024)
     done = subprocess.run(
-        [sys.executable, "-c", FAR, *arguments], capture_output=True, check=False, timeout=60, cwd=tmp_path
+        [sys.executable, "-c", FAR, *arguments], capture_output=True, check=False, timeout=300, cwd=tmp_path
     )
     assert done.returncode in {0, 1}, done.stderr
     drawn = re.findall(r"spillstore: ([^\r]*?), (\d+) %, [0-9.]+ s", done.stderr.decode())

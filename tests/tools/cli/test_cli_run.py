@@ -473,7 +473,7 @@ def test_ctrl_c_in_a_terminal(root, store, tmp_path):
     run = [*PROGRAM, "run", "--quiet", "--", sys.executable, "-c", script]
     # A process of its own holds the terminal: this one has threads and must not fork.
     done = subprocess.run(
-        [sys.executable, "-c", TERMINAL, up, *run], capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", TERMINAL, up, *run], capture_output=True, timeout=300, check=False
     )
     assert done.returncode == 9, done
     assert b"caught 1\r\n" in done.stdout

@@ -1103,7 +1103,7 @@ def test_the_sdk_is_not_needed(root):
         input=json.dumps(call).encode() + b"\n",
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert META in json.loads(done.stdout)["result"]["_meta"]
     assert re.fullmatch(r"spillstore: session mcp-[0-9a-f-]+\n0 \[\]\n", done.stderr.decode())

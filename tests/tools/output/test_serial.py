@@ -59,7 +59,7 @@ def test_put_waits_for_room():
     blocked.join(0.05)
     assert blocked.is_alive()
     may_go.set()
-    blocked.join(10)
+    blocked.join(120)
     serial.join()
     assert [1, 2, 3] == done
 

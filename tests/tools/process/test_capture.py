@@ -182,8 +182,10 @@ def test_what_the_process_itself_printed_is_read_before_giving_up():
 
 def test_heir_on_one_stream_alone():
     """Only the stream that something else holds is reported."""
-    outcome = sh("sleep 5 2>/dev/null & echo out").drain(Memory(), grace=0.1)
+    process = sh("sleep 1000 2>/dev/null & echo out")
+    outcome = process.drain(Memory(), grace=0.1)
     assert outcome.held_open == ("stdout",)
+    end_group(process)
 
 
 def test_process_that_closes_its_streams_is_waited_for():
