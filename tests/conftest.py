@@ -152,14 +152,16 @@ def pytest_collection_modifyitems(config, items):
     """Tests of what is on the disk need an engine that puts something there; those of tools, and slow ones, repeat on a server those of folders."""
     gone = []
     for item in items:
-        if LONG & set(getattr(item, "fixturenames", ())):
-            item.add_marker("long")
         spec = getattr(item, "callspec", None)
+        given = spec.params.values() if spec else ()
+        if LONG & set(getattr(item, "fixturenames", ())) or any(
+            each == "server" for each in given if isinstance(each, str)
+        ):
+            item.add_marker("long")
         kinds = {spec.params.get(name) for name in ("make_store", "root", "module_root")} if spec else set()
         if item.get_closest_marker("files") and kinds & {"dict", "server"}:
             gone.append(item)
         elif "server" in kinds:
-            item.add_marker("long")
             everywhere = item.get_closest_marker("everywhere")
             if everywhere is not None:
                 item.add_marker("slow")

@@ -13,8 +13,9 @@ from collections import defaultdict
 from contextlib import closing
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support import examples
 
 from spillstore import Store
 from spillstore.exceptions import (
@@ -236,7 +237,7 @@ def damage(raw, dice):
 
 @pytest.mark.long
 @given(seed=st.integers(0, 2**32))
-@settings(deadline=None, max_examples=25)
+@examples(25)
 def test_every_chunk_whose_pages_are_whole_is_got(base, tmp_path_factory, seed):
     """And never other bytes, whatever was flipped, zeroed, exchanged or cut off."""
     path, was, key = base

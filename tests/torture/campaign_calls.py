@@ -43,7 +43,7 @@ class Campaign(campaigns.Base):
     about = "every system call that a store makes fails, once and for ever"
     rounds = len(_SLOTS) * PASSES
     short = tuple(
-        (_SLOTS.index((story, kind, MODES[kind][0])), 0.25)
+        (_SLOTS.index((story, kind, MODES[kind][0])), 0.125)
         for story, kind in (("write", "write"), ("tool", "create"), ("delete", "unlink"))
     )
 

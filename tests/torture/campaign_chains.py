@@ -19,7 +19,7 @@ class Campaign(campaigns.Base):
 
     about = "kill -9 at random moments, of one to three processes at once, generation after generation in one store"
     rounds = 300
-    short = ((0, 1.0), (1, 1.0), (2, 1.0))
+    short = ((0, 1.0), (1, 1.0))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)

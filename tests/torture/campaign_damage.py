@@ -20,7 +20,7 @@ class Campaign(campaigns.Base):
     about = "flips, bursts, cuts, exchanged, stale and zeroed pages, rows changed, moved, removed and put back, journals"
     rounds = 4000
     noise = 0  # bytes of an artifact that no compression makes smaller
-    short = ((0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0))
+    short = ((0, 0.5), (1, 0.5), (2, 0.5), (3, 0.5))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)

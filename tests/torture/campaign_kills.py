@@ -15,7 +15,7 @@ class Campaign(campaigns.Base):
 
     about = "kill -9 before every system call that changes a file, in each thing that a store does"
     rounds = len(PLAYED) * PASSES
-    short = tuple((PLAYED.index(story), 0.2) for story in ("write", "roll", "migrate", "copy"))
+    short = tuple((PLAYED.index(story), 0.1) for story in ("write", "roll", "migrate", "copy"))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)

@@ -17,7 +17,7 @@ class Campaign(campaign_damage.Campaign):
     about = "the same damages, salvaged: no other bytes, every chunk whose pages are whole, and what is missing is told"
     rounds = 80
     noise = 300_000
-    short = ((2, 0.6), (3, 0.6))
+    short = ((2, 0.4), (3, 0.4))
 
     def play(self, number, done, share=1.0):
         """Damage copies and salvage them, in one process after the other where one dies."""

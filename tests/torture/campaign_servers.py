@@ -25,7 +25,7 @@ class Campaign(campaigns.Base):
 
     about = "a PostgreSQL server: clients killed, sends and receives that fail, cuts, kills of the server, upgrades killed"
     rounds = 400
-    short = ((0, 0.3), (1, 0.3), (2, 0.3), (3, 0.25), (4, 0.3))
+    short = ((0, 0.17), (1, 0.2), (2, 0.2), (3, 0.25), (4, 0.15))
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)

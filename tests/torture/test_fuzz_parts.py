@@ -8,7 +8,7 @@ import sys
 import fuzz_parts
 import fuzz_targets
 import pytest
-from support import ROOT, SEED
+from support import ROOT, SEED, tries
 
 pytestmark = pytest.mark.slow
 COMMAND = [sys.executable, str(ROOT / "tests" / "torture" / "fuzz_parts.py")]
@@ -17,7 +17,7 @@ COMMAND = [sys.executable, str(ROOT / "tests" / "torture" / "fuzz_parts.py")]
 @pytest.mark.parametrize("name", fuzz_targets.TARGETS)
 def test_a_short_part(name):
     """Nothing is found."""
-    assert 200 == fuzz_parts.plain(name, SEED, 200)
+    assert tries(200) == fuzz_parts.plain(name, SEED, tries(200))
 
 
 def test_what_is_wrong_is_found_and_told_with_its_text(monkeypatch):

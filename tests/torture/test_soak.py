@@ -33,20 +33,18 @@ def wanted(name, **more):
 
 @pytest.mark.parametrize("name", soak.PARTS)
 def test_a_short_part(name, tmp_path, capfd):
-    """It comes to its size, and tells a row for each thing that was sampled; what grows in a moment is not judged."""
-    soak.play(name, wanted(name), tmp_path / name)
+    """It comes to its size, and tells a row for each thing that was sampled; what grows in a moment is not judged.
+
+    Then it goes on in its folder with what is there; what both runs have sampled is judged, the sizes of the second behind
+    those of the first.
+    """
+    soak.play(name, wanted(name), tmp_path / "it")
     said = capfd.readouterr().out
     assert f"{SIZES[name]} of {SIZES[name]}" in said
     rows = [line.split("|")[2].strip() for line in said.splitlines() if line.startswith("|")]
     assert {"memory", "descriptors", "threads", "disk"} < set(rows)
-
-
-@pytest.mark.parametrize("name", soak.PARTS)
-def test_it_goes_on_in_its_folder(name, tmp_path, capfd):
-    """With what is there; what both runs have sampled is judged, the sizes of the second behind those of the first."""
-    more = SIZES[name] + 20
-    soak.play(name, wanted(name), tmp_path / "it")
     before = soak.Samples(tmp_path / "it" / "samples.jsonl")
+    more = SIZES[name] + 20
     soak.play(name, wanted(name, size=more), tmp_path / "it")
     after = soak.Samples(tmp_path / "it" / "samples.jsonl")
     assert before.rows == after.rows[: len(before.rows)]

@@ -489,6 +489,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.long
 @given(st.dictionaries(st.text(), VALUES, max_size=6))
 @examples(60)
 def test_any_detail_is_json_that_sqlite_can_read(detail):

@@ -130,6 +130,7 @@ def test_an_origin_is_a_look_up(plain_store, name):
     assert [] == [step for step in plan[1:] if not step.startswith(("CORRELATED", "SEARCH"))]
 
 
+@pytest.mark.long
 @pytest.mark.files
 def test_an_origin_costs_the_same_among_many(plain_store):
     """Steps of SQLite's machine for an origin do not grow with artifacts, their copies or the events of reads."""

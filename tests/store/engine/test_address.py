@@ -215,7 +215,7 @@ def test_no_secret_of_a_url_is_shown(password, user, name, host, parameter):
     words,
     st.sampled_from(["h/d", "h:x/d", "h/d?nothing=1", "h/d?citus=no", "h/d?a@b", "[::1/d", "/"]),
 )
-@examples(300)
+@examples(100)
 def test_no_secret_of_a_broken_url_is_shown(password, user, behind):
     """Where it is written raw, whatever it holds, with a URL that is right or wrong elsewhere: never a part of it."""
     for url in (

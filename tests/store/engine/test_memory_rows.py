@@ -34,17 +34,17 @@ def both(tmp_path_factory):
                     data = b"%d " % line + b"x" * drawn.randrange(60) + b"\n" * (line % 7 != 3)
                     writer.write(data, stream=("stdout", "stderr")[line % 4 == 1])
                     writer.flush()
-        opened.append(session)
+        names = [info.id for info in sorted(session.artifacts(), key=lambda each: each.info.source)]
+        opened.append((session, names))
     yield opened
-    for session in opened:
+    for session, _ in opened:
         session.close()
 
 
 def asked(both, ask):
     """What both engines answer; the names of artifacts, which are drawn, are told by their order."""
     answers = []
-    for session in both:
-        names = [info.id for info in sorted(session.artifacts(), key=lambda each: each.info.source)]
+    for session, names in both:
         with session._engine.snapshot("comparing") as rows:
             answers.append(ask(rows, names))
     return answers
@@ -104,7 +104,7 @@ def test_chunks_before_a_line_a_time_and_a_byte(both, key):
 def test_chunks_without_their_data(both, limit):
     """Of a range, in order; neither segments nor data come with them."""
     for after, last in ((-1, 0), (-1, 3), (0, 3), (3, 3), (-1, END)):
-        for session in both:
+        for session, _ in both:
             with session._engine.snapshot("comparing") as rows:
                 whole, found = (
                     rows.chunks(1, None, after, last, limit),

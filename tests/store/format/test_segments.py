@@ -41,6 +41,7 @@ def test_one_segment_needs_no_map():
     assert (b"", [Segment(1, 500, 7)]) == round_trip([Segment(1, 500, 7)])
 
 
+@pytest.mark.long
 def test_the_worst_map_stays_within_its_bound():
     """One-byte writes at jittering times for eleven minutes: times become coarser, bytes and streams stay exact."""
     noise = random.Random(1)

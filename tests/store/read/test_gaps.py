@@ -191,6 +191,7 @@ def test_no_read_leaves_out_a_chunk_that_is_missing(stored, kind):
     assert whole == {name: outcome(read) for name, read in asked.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", HOLES_FIRST)
 def test_no_read_takes_one_chunk_for_another(stored, kind):
     """Two neighbours exchanged, or one twice: each read gives what it should, or IntegrityError."""

@@ -62,6 +62,7 @@ def test_these_tests_use_what_they_say():
     assert type(finder.searcher()) is (candidates.Automaton if WITHOUT_NATIVE else native_scanner.Scanner)
 
 
+@pytest.mark.long
 @native
 @pytest.mark.parametrize("seed", range(3))
 def test_made_secrets_in_all_frames(both, seed):
@@ -200,6 +201,7 @@ def test_cut_at_every_place(both):
             assert (pieces, without) == (pieces, scanned)
 
 
+@pytest.mark.long
 @native
 def test_more_candidates_than_one_call_gives_out(both):
     """A text of nothing but secrets, of several blocks and more than the scanner has room for."""

@@ -219,6 +219,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_is_linear(name):
     """Of four times as much of a text made to be slow four times as many bytes are looked at, and each in bounded time."""

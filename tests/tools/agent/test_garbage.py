@@ -9,6 +9,7 @@ import pytest
 from spillstore_tools.agent.toolbox import Toolbox
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["echo 1", "seq 9000", "seq 9000 >&2; exit 3"])
 def test_a_call_leaves_nothing_that_only_a_search_for_garbage_frees(session, command):
     """Its buffers go with the call; else a server that runs for days has those of thousands."""

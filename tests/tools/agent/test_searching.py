@@ -54,6 +54,7 @@ def test_context_shows_each_line_once(place):
     assert content == "1-a\n2:x1\n3-b\n4:x2\n5-c\n--\n8-f\n9:x3\n"
 
 
+@pytest.mark.long
 def test_pages(place):
     """Cursors lead through all matches, each once; the last page has the exact totals."""
     session, artifact = place

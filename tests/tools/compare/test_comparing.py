@@ -400,6 +400,7 @@ def test_lines_that_end_in_cr(session):
 # --- however large ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "now", "totals"),
     [
@@ -460,6 +461,7 @@ with Store(sys.argv[1], free_disk_floor=0).session("s") as session:
     assert both < 100
 
 
+@pytest.mark.long
 def test_an_unfinished_comparison_is_gone_on_with(session, monkeypatch):
     """After its time an answer says how far it is; the cursor goes on, also where what was done is lost."""
     base = session.put(b"".join(b"a%d b\n" % n for n in range(200_000)))
