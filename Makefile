@@ -92,9 +92,9 @@ without-native: $(VENV)/.installed-test
 # Side by side, since each is one process; what one says is shown when it has ended, in this order.
 beside: $(VENV)/.installed-dev
 	@trap 'kill $$types $$docs' INT TERM; \
-	$(MAKE) types > $(VENV)/types.txt 2>&1 & types=$$!; \
-	$(MAKE) docs > $(VENV)/docs.txt 2>&1 & docs=$$!; \
-	$(MAKE) lint; failed=$$?; \
+	$(MAKE) --no-print-directory types > $(VENV)/types.txt 2>&1 & types=$$!; \
+	$(MAKE) --no-print-directory docs > $(VENV)/docs.txt 2>&1 & docs=$$!; \
+	$(MAKE) --no-print-directory lint; failed=$$?; \
 	wait $$types || failed=1; cat $(VENV)/types.txt; \
 	wait $$docs || failed=1; cat $(VENV)/docs.txt; \
 	exit $$failed
