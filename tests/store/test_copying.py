@@ -124,6 +124,7 @@ def end(session, written, kind):
             core.ingest.rows.update(tx, row._replace(state="deleted"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "engines",
     [("folder", "dict"), ("dict", "folder"), ("folder", "folder"), ("folder", "server"), ("server", "dict")],

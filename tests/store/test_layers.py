@@ -256,6 +256,7 @@ def circles(graph):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("package", [STORE, TOOLS], ids=["store", "tools"])
 def test_modules_import_each_other_in_no_circle(package):
     """Not within a folder either, and imports inside functions and for types count."""

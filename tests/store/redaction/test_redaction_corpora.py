@@ -145,6 +145,7 @@ CLEAN = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", CLEAN, ids=lambda kind: kind.__name__.strip("_"))
 def test_clean_text_stays(kind):
     """Lock files, hashes, identifiers, images, minified text and logs come out as they went in."""

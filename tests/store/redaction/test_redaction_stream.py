@@ -58,6 +58,7 @@ def test_pieces_are_what_feed_returns():
         assert (b"".join(pieces) == data) is (token not in data)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rules", [None, OWN], ids=["built in", "own"])
 @pytest.mark.parametrize(
     ("seed", "every"),
@@ -274,6 +275,7 @@ def test_secrets_behind_long_lines(seed):
         assert (whole, counts) == fed([text[at : at + step] for at in range(0, len(text), step)])
 
 
+@pytest.mark.long
 def test_a_trickle_of_names_shows():
     """Names without values are let go as they come, and looked at again near their end alone."""
     redactor = Redactor()

@@ -110,6 +110,7 @@ rough = st.lists(
 ).map(b"".join)
 
 
+@pytest.mark.long
 @given(rough, patterns, st.booleans(), st.sampled_from([None, TextCleaner()]), st.sampled_from([1, 2, 7, 64]))
 @examples(150)
 def test_it_does_not_matter_how_it_is_read(session, data, pattern, invert, cleaner, size):

@@ -53,6 +53,7 @@ CONFIGURATIONS = st.one_of(
 )
 
 
+@pytest.mark.long
 @given(CONFIGURATIONS)
 @example(("codex", None))
 @example(("claude-code", None))
@@ -94,6 +95,7 @@ def contains(after, before):
     return canonical(after) == canonical(before)
 
 
+@pytest.mark.long
 @given(CONFIGURATIONS, WORDS, st.sampled_from(["front", "back"]))
 @example(("claude-code", None), "x", "front")
 @example(("codex", None), "x", "back")
@@ -128,6 +130,7 @@ def test_what_the_user_has_changed_meanwhile_stays_to_the_byte(drawn, word, wher
             assert expected == lab.path.read_bytes()
 
 
+@pytest.mark.long
 @given(CONFIGURATIONS)
 def test_without_notes_our_entries_are_found_by_their_values(drawn):
     """And nothing else goes, but what is empty around them."""
@@ -155,6 +158,7 @@ def pruned(value):
     return {key: each for key, each in inner.items() if each not in ({}, [])}
 
 
+@pytest.mark.long
 @given(CONFIGURATIONS)
 def test_programs_that_have_moved_are_named_anew_and_still_taken_out_to_the_byte(drawn):
     """An update of Spillstore changes paths."""
@@ -198,6 +202,7 @@ def test_what_cannot_be_parsed_is_refused_with_its_place(drawn, at, broken):
         assert before == tree(folder)
 
 
+@pytest.mark.long
 @given(JSON_FILES)
 def test_another_value_is_replaced_only_by_force_and_comes_back(data):
     """Here that of `shell`."""
@@ -263,6 +268,7 @@ def test_what_cannot_be_written_turns_everything_back():
         assert lab.path.read_bytes() == b"a = 1\n"
 
 
+@pytest.mark.long
 @given(JSON_FILES, WORDS)
 def test_what_the_user_adds_among_our_entries_stays(data, word):
     """A member beside the prefix, and an element beside our permissions."""

@@ -92,6 +92,7 @@ CONTENT = st.tuples(st.lists(LINE, max_size=40), st.booleans()).map(
 )
 
 
+@pytest.mark.long
 @given(before=CONTENT, now=CONTENT, room=st.sampled_from([500, 520, 600, 900, 8000]))
 @examples(120)
 def test_walking_the_cursors_gives_every_change_once(session, before, now, room):

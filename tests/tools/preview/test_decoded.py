@@ -83,6 +83,7 @@ def test_characters_that_hold_the_byte_of_a_line_end(session):
     assert "lines omitted" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("mark", ["\ufeff", ""])
 def test_however_it_came(session, encoding, mark):

@@ -86,6 +86,7 @@ def test_a_result_is_json_of_the_limit_and_can_be_undone(content, layout, limit,
     assert len(result) <= max(limit, len(shown(text, 0, **options)))
 
 
+@pytest.mark.long
 @given(values, formats, limits, options)
 def test_cuts_are_disjoint_and_ascending_and_save_room(content, layout, limit, options):
     """Every range is longer than what replaces it and ends before the next one begins."""

@@ -89,6 +89,7 @@ def large(size):
     return f'{{"total": {number}, "rows": [{", ".join(rows)}], "next": null}}'.encode(), number
 
 
+@pytest.mark.long
 def test_the_preview_of_twelve_megabytes(plain_store):
     """Members, types and counts stand before both ends of the line, and memory stays flat."""
     data, count = large(12 * 1024 * 1024)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import each_of, examples, not_for_ever
@@ -169,6 +170,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 @each_of("name", HOSTILE)
 def test_folding_takes_linear_time(name):
     """A megabyte of whatever is hard takes seconds, not hours, and keeps its lines."""

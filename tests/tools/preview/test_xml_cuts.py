@@ -73,6 +73,7 @@ limits = st.integers(0, 100) | st.integers(0, 1500)
 WORST = len("<?xml version='1.0' encoding='utf-16'?>\n<root xmlns:x=\"u\"></root><!-- end -->") + 50
 
 
+@pytest.mark.long
 @given(documents, limits, options)
 def test_a_result_is_xml_of_the_limit_and_can_be_undone(text, limit, options):
     """Whatever the document and the options: it parses, it fits if root and marker do, and nothing is lost."""
@@ -85,6 +86,7 @@ def test_a_result_is_xml_of_the_limit_and_can_be_undone(text, limit, options):
     assert len(result) <= max(limit, len(shown(text, 0, **options)))
 
 
+@pytest.mark.long
 @given(documents, limits, options)
 def test_cuts_are_disjoint_and_ascending_and_save_room(text, limit, options):
     """Every range is longer than what replaces it and ends before the next one begins."""

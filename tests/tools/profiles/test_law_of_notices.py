@@ -68,6 +68,7 @@ def test_what_is_shown_and_what_is_missing_are_everything(session, name, drawn, 
         spill.artifact.delete()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 @given(drawn=writes, cuts=st.lists(st.integers(0, 8), max_size=4))
 @example(  # nothing to tell, for an escape sequence is held back, inside a line whose beginning was told

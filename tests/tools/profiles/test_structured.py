@@ -109,6 +109,7 @@ def test_elements_fill_the_limit(session, content):
     assert not answer.is_error
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("indent", [None, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "content",

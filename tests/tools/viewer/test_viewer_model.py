@@ -117,6 +117,7 @@ def test_hits_are_those_of_all_lines(session, share):
         assert hits.before(line) == next((each for each in reversed(wanted) if each < line), None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pattern", ["needle", "n[a-e]+dle$", "(?i)NEEDLE|\\bpin\\b"])
 def test_many_hits_are_counted_by_blocks(session, monkeypatch, pattern):
     """Counts are those of a search, hits are found from everywhere, and few of them were looked at one by one."""
