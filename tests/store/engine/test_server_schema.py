@@ -7,7 +7,7 @@ import types
 
 import postgres
 import pytest
-from support import NO_FLOORS
+from support import NO_FLOORS, ManualClock
 
 pytest.importorskip("psycopg")
 
@@ -185,8 +185,12 @@ def test_any_collation_will_do(server):
             " AND (datcollate <> 'C' OR datlocprovider <> 'c')",
             name,
         ) == [(1,)]
-        with Store(server.url(name), **NO_FLOORS).session("chat", "weß") as session:
-            made = [session.put(b"%d\n" % number) for number in range(5)]
+        clock = ManualClock()  # ids begin with the time
+        with Store(server.url(name), clock=clock, **NO_FLOORS).session("chat", "weß") as session:
+            made = []
+            for number in range(5):
+                made.append(session.put(b"%d\n" % number))
+                clock.advance(0.001)
             assert session.matching(made[0].id[:12]) == [each.id for each in made]
             assert [info.id for info in session.infos()] == [each.id for each in made[::-1]]
         assert Store(server.url(name)).check() == 1
