@@ -2,7 +2,7 @@
 #
 #   make demo    a look in about half a minute: sets up .venv, stores a build's log, finds the error in its middle
 #   make demo-server   the same store on a PostgreSQL server, from many processes; under 30 seconds once .venv has the test tools
-#   make test    sets up the test tools, runs the quick tests with few examples of each property: in one process, with stores in folders
+#   make test    sets up the test tools, runs the quick tests with few examples of each property; no server, hardly a program
 #   make check   lint, types, docs, then all tests with few examples and few kills, a short fixed part of each campaign; what CI runs
 #   make torture all tests, with many new examples and kills, then a part of each campaign: SEED=N as before
 #   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
