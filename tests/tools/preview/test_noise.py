@@ -6,7 +6,7 @@ from test_novelty import overview_of, preview
 
 from spillstore_tools.preview.strategies import candidates
 from spillstore_tools.preview.strategies.actionable import STRONG, score
-from spillstore_tools.preview.strategies.candidate import ranked
+from spillstore_tools.preview.strategies.candidate import Candidate, Near, ranked
 from spillstore_tools.preview.strategies.novelty import Novelty
 from spillstore_tools.preview.text.lines import Line
 
@@ -343,3 +343,153 @@ def test_lines_that_count_failures_are_known_once_ids_are_left_out_of_keys(monke
     counts = [f"suite {n}: 40 passed, {n % 2} failed" for n in range(12)]
     found = overview_of([*counts * 300, *kinds * 100, *counts * 300]).observer.candidates
     assert len([each for each in found if "1 failed" in each.line.text]) == 1
+
+
+VERBS = ("throws", "returns", "handles", "logs", "rejects")
+FAULTS = ("an error", "a failure", "an exception", "a timeout")
+ENDS = ("is invalid", "has failed", "cannot be read", "is unknown", "is missing")
+
+
+def told(count):
+    """Tests that passed, and whose names tell of failures, all different."""
+    return [
+        f"    \u2714 {VERBS[n % 5]} {FAULTS[n // 5 % 4]} when {WORDS[n % 10]}{WORDS[n // 10 % 10]}{WORDS[n // 100 % 10]} {ENDS[n // 20 % 5]} (2ms)"
+        for n in range(count)
+    ]
+
+
+def test_a_failure_among_tests_that_passed_and_are_named_for_failures():
+    """Lines that count for nothing leave room for those that do, however many there are."""
+    lines = told(1900)
+    lines[950] = "    \u2716 refunds a part of an order (12ms)"
+    lines.insert(951, "      AssertionError [ERR_ASSERTION]: 12.01 == 12")
+    text = preview([*lines, "tests 1900", "pass 1899", "fail 1"], ended_well=False)
+    assert "951:     \u2716 refunds a part of an order (12ms)\n952:       AssertionError" in text
+    assert len(text) < 2000
+    assert score(lines[0]) == 0
+
+
+def test_failures_with_one_message_are_all_shown():
+    """Each with the name of its test above it and its values below it."""
+    tests = ("adds a part", "rounds a sum", "sends a mail", "keeps a name")
+    lines = [f"[debug] query {n} took {n % 7} ms" for n in range(200)]
+    for n, name in enumerate(tests):
+        lines += [f"  {n + 1}) test {name} (Shop.Test)", "     Assertion with == failed", f"     left:  {n * 17}", f"     right: {n * 18 + 1}"]  # fmt: skip
+        lines += [f"[debug] query {k} took {k % 7} ms" for k in range(200)]
+    text = preview([*lines, "811 tests, 4 failures"], ended_well=False)
+    for n, name in enumerate(tests):
+        assert f") test {name} (Shop.Test)\n" in text
+        assert f"     left:  {n * 17}\n" in text
+
+
+def test_a_message_among_lines_of_one_kind_is_shown_once():
+    """What stands beside its later ones is as everywhere."""
+    lines = [f"request {n} served in {n % 7} ms" for n in range(900)]
+    for n in range(100, 900, 100):
+        lines[n] = f"ERROR: connection {n} was reset"
+    text = preview(lines, ended_well=False)
+    assert text.count("was reset") == 1
+    assert "[and 7 more like this, to line 801]" in text
+
+
+def test_text_that_goes_on_is_no_block():
+    """Steps behind a warning, each said once in the output, are shown as far as neighbours are, not to their end."""
+    steps = ["looking for old files", "saving the environment", "checking whether all fits", "preparing documents", "copying assets", "copying static files", "writing a template", "copying extra files", "all assets are there", "writing output", "writing the index"]  # fmt: skip
+    read = [f"reading sources [{n}%] page{n}" for n in range(400)]
+    text = preview([*read, "page7.rst:4: ERROR: unknown document: harbours", *steps, *read], ended_well=False)
+    assert steps[4] in text
+    assert not any(step in text for step in steps[6:])
+
+
+def test_both_halves_of_a_difference_are_shown():
+    """However far its lines are from the line that tells of it, behind another failure, and whatever stands elsewhere."""
+    block = [
+        "2) CartTest::total",
+        "Failed asserting that two strings are identical.",
+        "--- Expected",
+        "+++ Actual",
+        "@@ @@",
+        "-'EUR 12.30'",
+        "+'EUR 12.3'",
+    ]
+    others = [
+        f"{n}) Old{WORDS[n % 10]}::{WORDS[n // 10]}\nshould return {WORDS[n // 10]}\n" for n in range(100)
+    ]
+    first = [
+        "There was 1 error:",
+        "",
+        "1) ImportTest::reads",
+        "TypeError: open(): Argument #1 must be a string",
+    ]
+    text = preview([*others[:50], *first, "", "--", "", *block, "", "/src/cart.php:77", "", *others[50:]], ended_well=False)  # fmt: skip
+    for line in block:
+        assert line in text
+
+
+def test_the_heading_of_a_failure_far_below_it_is_shown():
+    """A line that signs set apart, the first one behind a blank one."""
+    lines = []
+    for n in range(40):
+        lines += [f"TASK [{WORDS[n % 10]} : step of {WORDS[n // 10]}] *******************", *(f"ok: [web{host:02}]" for host in range(30)), ""]  # fmt: skip
+    at = lines.index("TASK [fjord : step of basil] *******************")
+    lines[at + 25] = 'fatal: [web24]: FAILED! => {"msg": "no such archive"}'
+    text = preview(lines, ended_well=False)
+    assert f"{at + 1}: {lines[at]}\n" in text
+    assert f"{at + 26}: {lines[at + 25]}\n" in text
+    assert "TASK [grove : step of basil]" not in text
+
+
+def test_answers_that_failed_among_those_that_were_not_found():
+    """Lines of a log that differ from others in their status alone, also two in a row, and one behind thousands not found."""
+    for form in (
+        '10.0.{0}.7 - - "GET /items/{0} HTTP/1.1" {1} 311',
+        'INFO:     10.0.{0}.7:40 - "GET /items/{0} HTTP/1.1" {1} Done',
+    ):
+        lines = [form.format(n, 404 if n % 3 else 200) for n in range(6000)]
+        for bad in ((4444,), (4444, 4445), range(4444, 4484)):
+            changed = [form.format(n, 502) if n in bad else line for n, line in enumerate(lines)]
+            text = preview(changed, ended_well=True)
+            assert f"4445: {form.format(4444, 502)}\n" in text
+            if len(bad) > 1:
+                assert f"[and {len(bad) - 1} more like this, to line {4444 + len(bad)}]" in text
+
+
+def test_words_in_passing_are_left_out_behind_what_is_sure():
+    """Beside three that are sure, a fourth line that only holds a word is shown where it stands near one of them."""
+    calm = [f"request {n} served in {n % 7} ms" for n in range(200)]
+    sure = ["TypeError: total is not a function", "Traceback (most recent call last):", "panic: out of range"]
+    lines = [*calm]
+    for line in sure:
+        lines += [line, *calm]
+    passing = "the third mirror refused, others went on"
+    assert STRONG <= score(passing) < min(map(score, sure))
+    assert passing not in preview([*lines, passing, *calm], ended_well=False)
+    assert passing in preview([*calm, sure[0], *calm, sure[1], *calm, sure[2], "again", "again", passing, *calm], ended_well=False)  # fmt: skip
+
+
+def test_an_end_behind_equal_lines_is_short_beside_failures():
+    """Beyond twenty lines nothing is shown behind lines that are shown as one; where no line reports a failure, it is."""
+    steps = [f"{WORDS[n % 10]} {WORDS[n // 10]} was moved" for n in range(60)]
+    end = ["waiting for the lock"] * 300
+    calm = [f"request {n} served in {n % 7} ms" for n in range(900)]
+    assert steps[-1] in preview([*calm, *steps, *end], ended_well=False)
+    assert steps[-1] not in preview([*calm, "ERROR: it broke", *calm, *steps, *end], ended_well=False)
+
+
+def near(lines, at, block):
+    """The numbers of the lines around one, that are shown with it."""
+    around = [Line(number, 0, f"{line}\n".encode()) for number, line in enumerate(lines)]
+    candidate = Candidate(around[at], STRONG, "", around, 0, block=frozenset(block))
+    return [line.number for line in candidate.near(Near(1, 4))]
+
+
+def test_where_a_block_ends():
+    """Behind lines without its form, at lines that are routine; a difference goes on as far as its lines are below its first."""
+    frames = ["went well", "panic: no such part", *[f"  at part {n}" for n in range(8)], "went on"]
+    assert near(frames, 1, range(1, 10)) == list(range(10))
+    assert near(frames, 1, ()) == list(range(6))
+    steps = ["went well", "panic: no such part", *[f"step {'abcdefgh'[n]}" for n in range(8)], "went on"]
+    assert near(steps, 1, range(1, 11)) == list(range(6))
+    assert near([*steps[:7], "went on"], 1, range(1, 7)) == list(range(7))
+    halves = ["went well", "Failed:", "--- Expected", "+++ Actual", "@@ @@", "-one", "+two", "", "went on"]
+    assert near(halves, 1, ()) == list(range(7))

@@ -33,7 +33,7 @@ _WORDS = tuple(
     violat\w*|invalid|incompatible|conflict\w*|missing|corrupt\w*|exceed\w*|segmentation|oom\w*|severe|critical|emerg\w*|alert|
     unhandled|uncaught|caused by|unsupported|unsafe|rejected|unreachable|interrupted|terminated|overflow|leak\w*|deadlock|
     illegal|crash\w*|sig[a-z]{3,4}|signal|not ok|gave up|giving up|erreur|fehler|errore|terminate called|warn(?:ing)?|unsuccessful|
-    what went wrong|
+    what went wrong|unavailable|bad gateway|
     fatal:|does not exist|doesn't exist|not permitted|data race|not in scope|no rule to make|and not used|not defined|not recognized|
     read-only file|null pointer|bug:|oops:|fehlgeschlagen|schwerwiegend|nicht möglich|introuvable|no se pudo|não foi possível|
     nie można|błąd|nie powiodł\w*|konflikt\w*|conflit\w*|conflicto\w*|conflito\w*
@@ -50,11 +50,11 @@ _FORMS: dict[bytes, tuple[Word, ...]] = {
         *(Word(word, "line start") for word in (b"e  ", b"e: ", b"** (")),
         Word(b"sanitizer: "),
     ),
-    rb"[)\]]: [a-z]{2,}\d{3,}: |http/\d(?:\.\d)?[\"']? [45]\d\d": (
-        *(Word(word, after="code") for word in (b"): ", b"]: ")),
-        Word(b"http/", after="status"),
-    ),
+    rb"[)\]]: [a-z]{2,}\d{3,}: ": tuple(Word(word, after="code") for word in (b"): ", b"]: ")),
+    rb"http/\d(?:\.\d)?[\"']? 4\d\d": (Word(b"http/", after="status"),),
+    rb"http/\d(?:\.\d)?[\"']? 5\d\d": (Word(b"http/", after="status"),),
     rb"[a-z](?:error|exception)\)": (Word(b"error)", "letter"), Word(b"exception)", "letter")),
+    rb"\.\.\.\s?failed": (Word(b"...failed"), Word(b"... failed")),
     rb"error\[": (Word(b"error["),),
     **{
         form.encode(): (Word(form.encode()),)
@@ -121,7 +121,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             rf"\bundefined reference|{_START}(?:BUILD|Build) (?:FAIL|fail|UNSUCC|unsucc)\w*|[Nn]o space left|[Oo]ut of memory|\bOOM",
             r"\bUnhandled\b|\b[Uu]ncaught\b|\bunhandled\s\w*\s?(?:exception|rejection|error)|\bFailure/Error:",
             r"^\* What went wrong:|\bDATA RACE\b|(?:^|\s)(?:BUG|Oops): |\*\*\* (?:FAILED|FAILURE|ERROR|Error)\b",
-            r"^\s*(?:AssertionError|assertion failed)|\bFAILED\s*$|^\*\* \(\w|\b\w+Sanitizer: \w|^terminate called",
+            r"^\s*(?:AssertionError|assertion failed)|(?:\bFAILED|\.{3}\s?[Ff]ailed)\s*$|^\*\* \(\w|\b\w+Sanitizer: \w|^terminate called",
         ),
     ),
     # A level in front of a message.
@@ -133,7 +133,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
                 r"(?:^|[\s\[(:|>\"'=])(?:FATAL|SEVERE|CRITICAL|EMERG(?:ENCY)?|ALERT|PANIC|ERROR|ERR!?|FAILURE|Error|error|"
                 r"fatal|Fatal|critical)(?:\[[A-Z]*\d+\])?(?:\s+[A-Z]{1,6}\d{2,}|\s*[:\])|\"']|!\s|\s{1,4}[\w\"'`(\[<{])"
             ),
-            r"^[eE]: \S",
+            r"^[eE]: \S|^! [A-Z][a-z]",
         ),
     ),
     # An exception's name, at the end or with its message behind it.
@@ -144,7 +144,7 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
             r"(?:^|[^\w/\\-])[A-Za-z_$][\w.$]*(?:Error|Exception|Fault|Panic)(?::|\)?\s*$|\s*\(|\s+[-\x{2013}]\s)",
         ),
     ),
-    (9, False, (_HOW_MANY, r"\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b|\bdeadlock:|\bdeadlock detected\b")),
+    (9, False, (_HOW_MANY, r"\bdeadlock:|\bdeadlock detected\b")),
     (
         7,
         False,
@@ -154,10 +154,11 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
                 r"(?:permission|access) denied|(?:connection )?refused|(?:could|can) ?not|can't|couldn't|unable to|timed ?out|"
                 r"exit(?:ed|ing)?\s(?:with\s)?(?:code|status)?:?\s?[1-9]\d*|returned (?:a )?non-zero|error \d+|undeclared|"
                 r"unresolved|conflict|corrupt(?:ed)?|incompatible|mismatch(?:ed)?|violat(?:ed|ion)s?|deadlock|"
-                r"sig(?:segv|abrt|kill|bus|ill|term)|signal \d+|not allowed|illegal|unsafe|rejected|overflow|gave up|giving up)"
+                r"sig(?:segv|abrt|kill|bus|ill|term)|signal \d+|not allowed|illegal|unsafe|rejected|overflow|gave up|giving up|"
+                r"(?:service|temporarily|currently|is) unavailable|bad gateway)"
                 rf"{_END}"
             ),
-            r"\btime-?out\b.{0,40}\bexceeded\b",
+            r"\btime-?out\b.{0,40}\bexceeded\b|^\s*(?:-{1,3}|\+)\s+expected\b",
             r"\bExited \([1-9]\d*\)",
             r"(?:: |\b(?:command|module|symbol|file|package|class|type|method)\s(?:\S+\s)?)not found\b",
             r"\bexpected\b.{0,80}\b(?:but|got|found|actual|received|was)\b|\bassert(?:ion)?\b.{0,40}(?:==|!=|fail)",
@@ -185,7 +186,6 @@ _RULES: tuple[tuple[int, bool, tuple[str, ...]], ...] = (
 
 _FRAME = re.compile(r'^\s*(?:at\s+[\w.$<>/]+[(\s]|File\s"|\.\.\.\s\d+\smore|\d+:\s+0x|#\d+\s+(?:0x|\w+\s\())')
 _PASSED = r"(?i)\bPASS(?:ED)?\b|(?:^|\s)ok\s*(?:$|[\d(\[])|\.\.\.\s*ok\b|[✓✔]|\bsuccess(?:ful(?:ly)?)?\b|\bskipped\b"
-_OF_PASSED = 0.2
 _QUIET = r"(?:^|[\s\[(|:=\"'])(?:INFO|DEBUG|TRACE|NOTICE|info|debug|trace|verbose)(?:[\s\])|:,\"']|$)"
 _WARNING = r"(?:^|[\s\[(|:=\"'])(?:WARN(?:ING)?|warn(?:ing)?|Warning|deprecated)(?:[\s\])|:,\"']|$)"
 _TRACED = r"^\++ \S"  # a command that a shell is about to run
@@ -195,9 +195,12 @@ _FETCH = (
 )
 # Where some passed and some did not, or the word has its opposite before it.
 _NOT_PASSED = rf"(?i)\bnot ok\b|\bnot\s(?:\w+\s){{0,3}}success|{_HOW_MANY}"
+# What is so whatever level stands before it.
+_FACT = r"(?i)\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b"
 _WEAKENED = ((0.55, _QUIET), (0.6, _WARNING), (0.6, _RETRY), (0.5, _FETCH), (0.3, _TRACED))
 
 STRONG = 7
+SURE = 9  # the score of what cannot be a word in passing
 
 
 class Hints:
@@ -348,7 +351,7 @@ def _judges() -> Any:
     judges = re2.Set.SearchSet(_options())
     for _, case, patterns in _RULES:
         judges.Add(("" if case else "(?i)") + "|".join(patterns))
-    for pattern in (_PASSED, _NOT_PASSED, *(pattern for _, pattern in _WEAKENED)):
+    for pattern in (_PASSED, _NOT_PASSED, _FACT, *(pattern for _, pattern in _WEAKENED)):
         judges.Add(pattern)
     judges.Compile()
     return judges
@@ -370,13 +373,11 @@ def score(text: str) -> float:
         text = harmless.sub(" ", text)
     matched = _judges().Match(text.encode()) or ()
     found = [points for number, (points, _, _) in enumerate(_RULES) if number in matched]
-    if not found:
-        return 0
-    points: float = found[0] + min(4, sum(found[1:]) / 8)
-    passed = len(_RULES)
-    if passed in matched and passed + 1 not in matched:
-        points *= _OF_PASSED
-    for number, (factor, _) in enumerate(_WEAKENED, passed + 2):
+    passed, not_passed, fact, weakened = range(len(_RULES), len(_RULES) + 4)
+    points: float = found[0] + min(4, sum(found[1:]) / 8) if found else 0
+    if passed in matched and not_passed not in matched:
+        points = 0
+    for number, (factor, _) in enumerate(_WEAKENED, weakened):
         if number in matched:
             points *= factor
-    return points
+    return max(points, SURE) if fact in matched else points

@@ -21,6 +21,9 @@ _TOLD_SHARE = 0.25  # or that share of the lines of the kind
 _TOLD_LEAST = 0.05  # the share that they have at least, unless so many differ in more than digits
 _LOOKED_AT = 200  # characters of a neighbour
 _ABOVE, _BELOW = 8, 16  # lines of a block that a candidate stands in, at most
+_LOOSE = 2  # lines in a row that have no form of a block's, as a heading has none
+_PREFIX = 8  # characters that lines of one log begin with, digits apart
+_NO_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 _DROWNED = 0.6  # of the score of a line that stands in a flood of its like
 
 
@@ -50,6 +53,10 @@ class Candidate:
         kinds: the numbers of the kinds of the lines around it, -1 where one was not counted.
         common: the numbers of those among them that are of kinds which flood the output.
         block: the numbers of those that are of kinds which are no routine of the output.
+        above: the heading of the paragraph that it stands in, farther above than ``around``, and the code points from it to these.
+        later: whether it is one of those lines itself, shown for what stands beside it.
+        again: some of the later lines that differ in digits alone, each among other lines than those before.
+        looked: how many later lines were looked at for that.
     """
 
     line: Line
@@ -65,6 +72,23 @@ class Candidate:
     kinds: tuple[int, ...] = ()
     common: frozenset[int] = frozenset()
     block: frozenset[int] = frozenset()
+    above: tuple[Line, int] | None = None
+    later: bool = False
+    again: list[Candidate] = dataclasses.field(default_factory=list)
+    looked: int = 0
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The next lines with text above and below, without digits."""
+        above = (line for line in reversed(self.around) if line.number < self.line.number)
+        below = (line for line in self.around if line.number > self.line.number)
+        return tuple(
+            next(
+                (line.text[:_LOOKED_AT].translate(_NO_DIGITS) for line in lines if not line.text.isspace()),
+                "",
+            )
+            for lines in (above, below)
+        )
 
     @property
     def heading(self) -> Line | None:
@@ -80,12 +104,40 @@ class Candidate:
         return [line for line in self.around if low <= line.number <= high]
 
     def _reached(self, step: int, most: int, far: int) -> int:
-        number = self.line.number
-        for count in range(1, max(most, far) + 1):
-            if count > most and number + step not in self.block:
+        """The last number in a direction: ``most`` lines away, or where the block ends whose lines hang together."""
+        at = {line.number: line for line in self.around}
+        reached = self.line.number + step * most
+        beside = (at.get(number) for number in range(self.line.number + 1, reached + 1))
+        differs = any(line is not None and self._is_half(line) for line in beside)
+        loose = 0
+        for number in range(reached + step, self.line.number + step * (far + 1), step):
+            line = at.get(number)
+            if line is None or loose > _LOOSE:
                 break
-            number += step
-        return number
+            if number not in self.block and not differs:
+                return number - step
+            if line.text.isspace():
+                continue
+            same = number - step in at and line.text == at[number - step].text
+            if same or (self._is_under(line) if differs else self._hangs_together(line)):
+                reached, loose = number, 0
+            else:
+                loose += 1
+        return reached
+
+    def _is_half(self, line: Line) -> bool:
+        """Whether it is a line of a difference: the one half says nothing without the other."""
+        return line.text[_depth(self.line) :][:1] in ("+", "-")
+
+    def _is_under(self, line: Line) -> bool:
+        """Whether a line is indented more than the candidate, or begins with a sign and is indented as much."""
+        depth, own = _depth(line), _depth(self.line)
+        return depth > own or (depth == own and not line.text[depth].isalnum())
+
+    def _hangs_together(self, line: Line) -> bool:
+        """Whether a line of the block has the form of one: it is indented, begins with a sign, or as the candidate does."""
+        start, own = line.text[:_PREFIX], self.line.text[:_PREFIX]
+        return not start[0].isalnum() or start.translate(_NO_DIGITS) == own.translate(_NO_DIGITS)
 
 
 def _depth(line: Line) -> int:

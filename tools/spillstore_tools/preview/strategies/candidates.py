@@ -11,11 +11,13 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from spillstore.line_kinds import number_of
-from spillstore_tools.preview.strategies.actionable import STRONG, Hints, counts_none, counts_some
+from spillstore.runtime import lazy_patterns as re
+from spillstore_tools.preview.strategies.actionable import STRONG, SURE, Hints, counts_none, counts_some
 from spillstore_tools.preview.strategies.candidate import Candidate, drowned
+from spillstore_tools.preview.strategies.novelty import kind_of
 from spillstore_tools.preview.strategies.passages import LongPassages, best_passage, place_in
-from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines, breaks_pattern
-from spillstore_tools.preview.text.clean import clean
+from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines, breaks_pattern, has_words
+from spillstore_tools.preview.text.clean import clean, clean_length
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
@@ -37,19 +39,24 @@ _TEMPLATES = 8192
 _TEMPLATE_BYTES, _TEMPLATE_END = 256, 64  # of a line's two ends, and of its end
 _HITS = 48  # in one block, before lines of known kinds are left out
 _SCORED_LINES = ((4, 256), (32, 32), (128, 6), (1 << 62, 2))  # up to this block, so many lines of a block
+_OF_HARMLESS = 1 / 4  # of what a line that matters takes of these, so that no flood of others hides it
 _RARE = 6  # the score of a rare line: below what is strong, above a warning
 _FEW_RARE = (
     (4, 0),
     (8, 24),
     (24, 64),
 )  # runs of rare lines that tell much, and that tell anything: of a run that ended well, beside strong lines, without any
-_BESIDE_STRONG = 2  # runs of rare lines beside strong ones, if they break no pattern
-_SURE = 9  # the score of what cannot be a word in passing
 _NEW_KIND = 3  # the score of a line from which on lines are of another kind, where nothing else stands out
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
 _COUNTED = 16  # lines of a block that count failures, and are looked at for that alone
+_STATUS = b"\0!"  # what those end in of answers that failed, whatever the numbers in the line
+_FAILED = re.compile(rb"HTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b")
 _SOME = b"\0+"  # what their keys end in; no letter that is left out of keys
+_AGAIN, _LOOKED = 4, 16  # later lines of a candidate's kind that are kept, and that are looked at
 _SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
+_PARAGRAPH = 16 * 1024  # bytes above a line in which its heading is looked for
+_HEADING = re.compile(rb"([#=*>-])\1+ \w|.*?(\S)\2{3,}\s*\Z")  # a line that signs set apart
+_KIND = 200  # characters by which lines are told apart
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
 
@@ -74,7 +81,8 @@ class CandidateFinder:
         self._rare = RareLines()
         self._scored: dict[int, int] = {}  # lines of each kind
         self._long = LongPassages()  # of the line that comes in pieces
-        self._left = 0  # lines of the block that may still be scored
+        self._left = 0.0  # lines of the block that may still be scored
+        self._blank = (-1, False)  # the block that a blank line was looked for in, and whether it has one
         self._counts = False  # whether there was a line that counts failures, none of them
         self._seen = (0, 0)  # from where to where bytes were searched ahead
         self._ahead: deque[tuple[int, int, int]] = (
@@ -119,7 +127,7 @@ class CandidateFinder:
     def _score_lines(self, block: Block) -> None:
         """Score the lines that hold a telling word; where there are many, known kinds that are of no interest are left out."""
         self._chars_before = CharsBefore(block, self._chars, self._terminator)
-        self._left = next(most for blocks, most in _SCORED_LINES if self._blocks < blocks)
+        self._left = float(next(most for blocks, most in _SCORED_LINES if self._blocks < blocks))
         self._blocks += 1
         if self._blocks % _NARROWED == 0:
             self._hints.narrow()
@@ -153,47 +161,64 @@ class CandidateFinder:
     def _key(self, line: bytes) -> bytes:
         """What lines of a kind share."""
         key = line.translate(None, self._ignored).removesuffix(self._terminator)
-        return (
-            key
-            if len(key) <= _TEMPLATE_BYTES
-            else key[: _TEMPLATE_BYTES - _TEMPLATE_END] + key[-_TEMPLATE_END:]
-        )
+        if len(key) > _TEMPLATE_BYTES:
+            key = key[: _TEMPLATE_BYTES - _TEMPLATE_END] + key[-_TEMPLATE_END:]
+        return key + _STATUS if b"HTTP/" in line and _FAILED.search(line) else key
 
     def _meet(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
         """Count a line of a known kind; score one of a new kind."""
         if key not in self._templates:
             like = self._rare.kind(number)
             if like >= 0:
+                like = -like - 1 if key.endswith(_STATUS) else like
                 self._scored[like] = times = self._scored.get(like, 0) + 1
                 if times > _SCORED_OF_A_KIND:
                     return
-            if self._left:
-                self._left -= 1
-                self._score(block, key, start, end, number)
+            if self._left > 0:
+                self._left -= 1 if self._score(block, key, start, end, number) else _OF_HARMLESS
         elif (known := self._templates[key]) is not None:
             known.more += 1
             known.last = number
+            if known.score >= STRONG and known.looked < _LOOKED and len(known.again) < _AGAIN:
+                known.looked += 1
+                again = self._candidate(block, key, start, end, number, known.score, known.kind)
+                again.later = True
+                if again.beside not in (known.beside, *(each.beside for each in known.again)):
+                    known.again.append(again)
 
-    def _score(self, block: Block, key: bytes, start: int, end: int, number: int) -> None:
+    def _score(self, block: Block, key: bytes, start: int, end: int, number: int) -> bool:
+        """Score a line of a new kind; returns whether it is a candidate."""
         most = next(most for blocks, most in _PASSAGES if self._blocks <= blocks)
         points, _, text = best_passage(clean(block.raw[start:end], self._terminator), most)
         candidate = None
         if points >= 1:
-            around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
-            line = next(line for line in around if line.number == number)
-            candidate = Candidate(
-                line,
-                points,
-                _kind(text),
-                around,
-                self._chars_before.at(start),
-                like=self._rare.kind(number),
-                kinds=tuple(self._rare.kind(each.number) for each in around),
-            )
+            candidate = self._candidate(block, key, start, end, number, points, kind_of(text[:_KIND]))
             self._keep(candidate)
         elif not self._counts and counts_none().search(block.raw, start, end):
             self._counts = True
         self._remember(key, candidate)
+        return candidate is not None
+
+    def _candidate(
+        self, block: Block, key: bytes, start: int, end: int, number: int, points: float, kind: str
+    ) -> Candidate:
+        around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
+        return Candidate(
+            next(line for line in around if line.number == number),
+            points,
+            kind,
+            around,
+            self._chars_before.at(start),
+            like=-1 if key.endswith(_STATUS) else self._rare.kind(number),
+            kinds=tuple(self._rare.kind(each.number) for each in around),
+            above=_above(block, around[0], self._terminator) if self._has_paragraphs(block) else None,
+        )
+
+    def _has_paragraphs(self, block: Block) -> bool:
+        """Whether a block has a blank line; it is looked for once."""
+        if self._blank[0] != block.start:
+            self._blank = block.start, 2 * self._terminator in block.raw
+        return self._blank[1]
 
     def _remember(self, key: bytes, candidate: Candidate | None) -> None:
         if len(self._templates) < _TEMPLATES:
@@ -212,7 +237,7 @@ class CandidateFinder:
         points, _, text = self._long.best
         self._long = LongPassages()
         if points >= 1:
-            self._keep(Candidate(line, points, _kind(text), [line], self._chars))
+            self._keep(Candidate(line, points, kind_of(text[:_KIND]), [line], self._chars))
 
     def best(self, *, ended_well: bool | None = None) -> list[Candidate]:
         """The candidates, of which those are less that stand in floods; and, where kinds of lines tell something, the rare lines.
@@ -222,13 +247,17 @@ class CandidateFinder:
                 printed ends so, too, whatever it tells.
         """
         kinds = self._rare.found()
-        best = {each.line.number: each for each in drowned(self.candidates, kinds.floods, kinds.is_routine)}
+        candidates = [each for known in self.candidates for each in (known, *known.again)]
+        best = {
+            each.line.number: each
+            for each in drowned(candidates, kinds.floods, kinds.is_routine)
+            if not each.later
+            or (not each.flood and (not kinds.told_apart or each.block - {each.line.number}))
+        }
         strong = any(each.score >= STRONG for each in best.values())
         runs = kinds.runs if best or kinds.runs else kinds.named
         points = _points_of_rare(len(runs), least=bool(ended_well), strong=strong)
-        telling = (
-            [run for run in runs if breaks_pattern(run)] if strong and len(runs) > _BESIDE_STRONG else runs
-        )
+        telling = [run for run in runs if has_words(run) and breaks_pattern(run)] if strong else runs
         rare: set[int] = set()
         for run in runs if points else ():
             known = [best[spot.number] for spot in run if spot.number in best]
@@ -241,7 +270,7 @@ class CandidateFinder:
                 best.setdefault(run[0].number, self._of(run, points, kinds))
             rare.update(spot.number for spot in run)
         if ended_well:
-            best = {number: each for number, each in best.items() if each.score >= _SURE or number in rare}
+            best = {number: each for number, each in best.items() if each.score >= SURE or number in rare}
         if not best and (not ended_well or len(kinds.firsts) == 1):
             best = {spot.number: self._of([spot], _NEW_KIND, kinds) for spot in kinds.firsts}
         return [best[number] for number in sorted(best)]
@@ -266,7 +295,7 @@ class CandidateFinder:
         return Candidate(
             line,
             points,
-            _kind(line.text),
+            kind_of(line.text[:_KIND]),
             near,
             spot.chars_before,
             like=spot.kind,
@@ -296,12 +325,6 @@ class CandidateFinder:
                 self._templates[key] = None
 
 
-def _kind(text: str) -> str:
-    """The letters of a line's beginning and end, without paths and numbers."""
-    letters = "".join(filter(str.isalpha, text))
-    return letters[:24] + letters[-16:]
-
-
 def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminator: bytes) -> list[Line]:
     """A line and those around it, of whole lines that begin at byte ``at`` of the output."""
     spans = [(start, end)]
@@ -326,6 +349,20 @@ def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminat
     for line in lines:
         line.telling = place_in
     return lines
+
+
+def _above(block: Block, line: Line, terminator: bytes) -> tuple[Line, int] | None:
+    """The first line of the paragraph that a line of a block stands in, if it has the form of a heading; and code points from it on."""
+    raw, end = block.raw, line.start - block.start
+    low = raw.rfind(2 * terminator, max(0, end - _PARAGRAPH), end)
+    if low < 0:
+        return None
+    low += 2
+    high = raw.find(terminator, low) + 1
+    if high > end or high - low > _CONTEXT_BYTES or not _HEADING.match(raw, low, high):
+        return None
+    number = line.number - raw.count(terminator, low, end)
+    return Line(number, block.start + low, raw[low:high], terminator), clean_length(raw[low:end], terminator)
 
 
 def _points_of_rare(runs: int, *, least: bool, strong: bool) -> float:

@@ -65,6 +65,7 @@ def beginning(
     """
     end = End([], Position(0, 1))
     taken = 0
+    folded, brief = False, novelty is not None and novelty.brief
     if novelty is None:
         taken = _plain_beginning(end, overview, room, stop, _Plain(request, most, exact=exact))
     lines = overview.forward(end.position)
@@ -73,8 +74,9 @@ def beginning(
     groups = _groups(lines, request, exact=exact, novelty=novelty)
     for group in islice(groups, None if most is None else most - taken):
         line = group.first
-        if group.known and line.number > BEYOND:
+        if (group.known or folded) and line.number > BEYOND:
             break
+        folded = folded or (brief and group.rest is not None)
         parts = [*group.known, *_whole(line, request, exact=exact)]
         if group.rest is not None and _fits(
             end, [*parts, group.rest], group.chars, _behind(group.last, group.last.end), room
@@ -106,6 +108,7 @@ def ending(
     """As many lines from the last on as there is room for, none of which begins before ``after``; see ``beginning``."""
     end = End([], Position(overview.size, overview.lines + 1))
     taken = 0
+    folded, brief = False, novelty is not None and novelty.brief
     if novelty is None:
         taken = _plain_ending(end, overview, room, after, _Plain(request, most, exact=exact))
     torn: list[Line] = []  # the line that ``after`` is inside of, once all lines behind it are shown
@@ -113,8 +116,9 @@ def ending(
     groups = _groups(lines, request, exact=exact, novelty=novelty)
     for group in islice(groups, None if most is None else most - taken):
         first, last = group.first, group.last
-        if group.known and last.number <= overview.lines - BEYOND:
+        if (group.known or folded) and last.number <= overview.lines - BEYOND:
             break
+        folded = folded or (brief and group.rest is not None)
         if group.rest is not None:
             parts = [*_whole(first, request, exact=exact), group.rest, *group.known]
             if _fits(end, parts, group.chars, Position(first.start, first.number), room):

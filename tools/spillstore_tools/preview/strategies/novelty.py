@@ -87,6 +87,11 @@ class Novelty:
         return enough and line.number not in self._telling and (not strong or line.number in self._common)
 
     @property
+    def brief(self) -> bool:
+        """Whether few lines are read where none reports a failure."""
+        return self._quiet is not None
+
+    @property
     def told_all(self) -> bool:
         """Whether more than ``above`` lines were read since a failure, or more than ``quiet`` where there was none."""
         read, most = (self._read, self._quiet) if self._since is None else (self._since, self._above)

@@ -35,6 +35,7 @@ _WHOLE = 16  # blocks, behind which only some are counted: where the kinds are k
 _FIRSTS = 16  # first lines of frequent kinds that are kept
 _LATE = 0.25  # of all lines, behind which a kind begins late
 _FILES = re.compile(rb"[^\s/\\]*[/\\]\S*|[\w-]+\.[A-Za-z]\w*\S*")
+_TELLS = re.compile(rb"[^\W_]|[\x80-\xff]")
 _EACH = 16  # of how many blocks one is counted then
 
 
@@ -260,6 +261,11 @@ def _runs(spots: Iterable[Spot]) -> list[list[Spot]]:
         else:
             runs.append([spot])
     return runs
+
+
+def has_words(run: Sequence[Spot]) -> bool:
+    """Whether rare lines hold a letter or a digit: signs alone tell nothing beside lines that do."""
+    return any(_TELLS.search(spot.text, spot.start, spot.end) for spot in run)
 
 
 def breaks_pattern(run: Sequence[Spot]) -> bool:

@@ -6,6 +6,7 @@ lengthens tail and head. Three or more equal lines are shown as one and a gap.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.parts import Note, length_of
 from spillstore_tools.preview.scan.position import Position
-from spillstore_tools.preview.strategies.actionable import STRONG, score
+from spillstore_tools.preview.strategies.actionable import STRONG, SURE, score
 from spillstore_tools.preview.strategies.candidate import Near, ranked
 from spillstore_tools.preview.strategies.ends import beginning, ending
 from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
@@ -33,12 +34,13 @@ _BLOCK, _ABOVE_IT, _ALONE = Near(0, 0), Near(3, 0, block=False), Near(0, 0, bloc
 _NEXT = 16  # lines from the one that matters most to a block that goes on with it
 _SMALL = 2  # lines of a block that is shown beside strong lines wherever it stands
 _CLEAR = 12  # the score of a line that says itself what is wrong
-_FIRST = 3  # candidates that may have the most
-_LEAST = 2  # neighbours of these that are shown whatever they tell
+_OF_MANY = 2  # candidates with many like them that may have neighbours
+_LEAST = 2  # neighbours of what matters most that are shown whatever they tell
 _ABOVE = 20  # lines of the end above the first of those in it that report a failure
 _QUIET = 20  # lines of an end that reports none, beside others that do
 _OFTEN = 5  # lines like one that is shown, behind which the neighbours of most tell nothing
 _FEW = 2  # lines that are not strong, beside strong ones
+_PASSING = 3  # candidates, behind which a word in passing far from what is sure tells nothing
 _FEW_STRONG = 2  # excerpts of a run that went well
 _HEAD_SHARE, _TAIL_SHARE = 0.08, 0.25
 _ENOUGH = 3000  # code points, behind which only strong lines are shown
@@ -59,6 +61,40 @@ class _Note(NamedTuple):
 
     text: str
     more: int
+
+
+@dataclasses.dataclass(slots=True)
+class _Dealt:
+    """What of the room is taken.
+
+    Attributes:
+        used: code points.
+        enough: code points behind which only strong lines are shown.
+        rank: candidates that are shown.
+        aside: those of them that are no failures, beside lines that are.
+        sure: the numbers of those that cannot be a word in passing.
+        kinds: candidates of each kind that were met.
+    """
+
+    used: int
+    enough: int
+    rank: int = 0
+    aside: int = 0
+    sure: list[int] = dataclasses.field(default_factory=list)
+    kinds: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    @property
+    def plenty(self) -> bool:
+        """Whether enough is shown."""
+        return self.used > self.enough
+
+    def take(self, candidate: Candidate, cost: int, *, aside: bool) -> None:
+        """Count a candidate that is shown."""
+        self.used += cost
+        self.rank += 1
+        self.aside += aside
+        if candidate.score >= SURE:
+            self.sure.append(candidate.line.number)
 
 
 class Layout:
@@ -94,59 +130,75 @@ class Layout:
         self._whole = self._telling.union(*({line.number for line in each.near(_BLOCK)} for each in strong))
         head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
         enough = self._enough(tail)
-        used = head.length + tail.length
-        rank = beside = 0
-        shown: Counter[str] = Counter()  # candidates of each kind
+        dealt = _Dealt(head.length + tail.length, enough)
         for candidate in ranked(candidates):
-            if not self._between(candidate.line, head, tail):
+            if self._between(candidate.line, head, tail) and self._is_due(candidate, dealt):
+                self._show(candidate, head, tail, dealt)
+        dealt.used -= self._close_small_gaps(candidates) + self._collapse()
+        return self._join(*self._lengthened(head, tail, min(self._room, enough) - dealt.used))
+
+    def _is_due(self, candidate: Candidate, dealt: _Dealt) -> bool:
+        """Whether a candidate tells something beside those that are shown; counts its kind."""
+        dealt.kinds[candidate.kind] += 1
+        times = dealt.kinds[candidate.kind]
+        if times > _MOST_OF_A_KIND or (self._went_well and dealt.rank == _FEW_STRONG):
+            return False
+        if dealt.rank and dealt.plenty and candidate.score * _OF_A_KIND ** (times - 1) < STRONG:
+            return False
+        if dealt.rank >= _PASSING and self._in_passing(candidate, dealt.sure):
+            return False
+        return not (self._is_aside(candidate) and (candidate.flood or dealt.aside == _FEW))
+
+    def _is_aside(self, candidate: Candidate) -> bool:
+        """Whether it is no failure, beside lines that are, or not rare, beside lines that are."""
+        return candidate.score < STRONG and (self._strong or (self._stands_out and not candidate.rare))
+
+    def _show(self, candidate: Candidate, head: End, tail: End, dealt: _Dealt) -> None:
+        """Take a candidate, with as many neighbours as there is room for; nothing if there is none for the line alone."""
+        note = self._note(candidate)
+        if dealt.used + self._cost([candidate.line]) + len(note) > self._room:
+            return
+        rank = dealt.rank or int(candidate.later)
+        for most in self._near(candidate, rank, plenty=dealt.plenty):
+            near = self._context(candidate, most, 0 if rank else _LEAST)
+            wanted = [line for line in near if self._between(line, head, tail)]
+            cost = self._cost(wanted) + len(note)
+            if dealt.used + cost > self._room:
                 continue
-            shown[candidate.kind] += 1
-            weak = candidate.score * _OF_A_KIND ** (shown[candidate.kind] - 1) < STRONG
-            if (rank and used > enough and weak) or (self._went_well and rank == _FEW_STRONG):
-                continue
-            if shown[candidate.kind] > _MOST_OF_A_KIND:
-                continue
-            aside = candidate.score < STRONG and (self._strong or (self._stands_out and not candidate.rare))
-            if aside and (candidate.flood or beside == _FEW):
-                continue
-            note = self._note(candidate)
-            if used + self._cost([candidate.line]) + len(note) > self._room:
-                continue
-            for most in self._near(candidate, rank, plenty=used > enough):
-                near = self._context(candidate, most, _LEAST if rank < _FIRST else 0)
-                wanted = [line for line in near if self._between(line, head, tail)]
-                cost = self._cost(wanted) + len(note)
-                if used + cost <= self._room:
-                    used += cost
-                    self._first = self._first or candidate.line.number
-                    rank += 1
-                    beside += aside
-                    self._take(candidate, wanted)
-                    if note:
-                        self._notes[candidate.line.number] = _Note(note, candidate.more)
-                    break
-        used -= self._close_small_gaps(candidates) + self._collapse()
-        return self._join(*self._lengthened(head, tail, min(self._room, enough) - used))
+            self._first = self._first or candidate.line.number
+            dealt.take(candidate, cost, aside=self._is_aside(candidate))
+            self._take(candidate, wanted)
+            if note:
+                self._notes[candidate.line.number] = _Note(note, candidate.more)
+            return
 
     def _near(self, candidate: Candidate, rank: int, *, plenty: bool) -> list[Near]:
         """How many neighbours a candidate may have, from the most to none: fewer where others tell more."""
         if candidate.more >= _OFTEN:
-            return [_ALONE] if rank >= _FIRST else [_ABOVE_IT if rank else _BESIDE, _ALONE]
-        if (candidate.rare and self._strong) or (
-            candidate.score < STRONG and self._stands_out and not candidate.rare
-        ):
+            return [_ALONE] if rank >= _OF_MANY else [_ABOVE_IT if rank else _BESIDE, _ALONE]
+        if self._is_aside(candidate):
             most = [_BLOCK]
         elif plenty or self._went_well:
             most = [_BESIDE]
-        elif rank >= _FIRST or candidate.rare:
+        elif rank or candidate.rare:
             most = [_NARROW, _BESIDE]
         else:
             most = [_WIDE, _NARROW, _BESIDE]
-            if rank == 0 and candidate.score < _CLEAR:
+            if candidate.score < _CLEAR:
                 most.insert(0, _WIDEST)
         if rank and not self._belongs(candidate):
             most = [each._replace(block=False) for each in most]
         return [*most, _ALONE]
+
+    def _in_passing(self, candidate: Candidate, sure: list[int]) -> bool:
+        """Whether it only holds a word that may stand anywhere, far from those that are sure."""
+        number = candidate.line.number
+        return (
+            bool(sure)
+            and not candidate.rare
+            and STRONG <= candidate.score < SURE
+            and not any(each < number <= each + _NEXT for each in sure)
+        )
 
     def _belongs(self, candidate: Candidate) -> bool:
         """Whether a block is that of what matters most, a little above, or so small that it tells what its first line does."""
@@ -179,7 +231,8 @@ class Layout:
         above = Novelty(self._telling, self._flooding, common).told(above, least, names=True)
         below = Novelty(self._telling, self._flooding, common).told(below, 0 if candidate.more else least)
         heading = candidate.heading if most.before and not above else None
-        return [*([heading] if heading else reversed(above)), candidate.line, *below]
+        top = [candidate.above[0]] if candidate.above and most.before and candidate.score >= STRONG else []
+        return [*top, *([heading] if heading else reversed(above)), candidate.line, *below]
 
     def _between(self, line: Line, head: End, tail: End) -> bool:
         return line.start >= head.position.byte and line.end <= tail.position.byte
@@ -219,6 +272,9 @@ class Layout:
         at = candidate.chars_before - sum(
             line.chars for line in candidate.around if line.number < candidate.line.number
         )
+        if candidate.above is not None and (line := candidate.above[0]) in wanted:
+            self._excerpts[line.number] = line
+            self._at[line.number] = at - candidate.above[1]
         for line in candidate.around:
             if line in wanted:
                 self._excerpts[line.number] = line
