@@ -139,3 +139,15 @@ def test_box(cli, put):
         "Total: 2 artifacts, 3.2 MB",
     ]
     assert lines == cli("list", "--box").text.splitlines()
+
+
+def test_null_is_no_time(cli, put):
+    """A person who types it has not left the option out, as models do; age and time are named."""
+    put(b"x")
+    for arguments, words in (
+        (["list", "--since", "null"], "'null' is no time"),
+        (["audit", "--until", "None"], "'None' is no time"),
+        (["gc", "--older-than", "null", "--dry-run"], "'null' is no age"),
+    ):
+        answer = cli(*arguments)
+        assert (arguments, answer.code, words in answer.err) == (arguments, 2, True)

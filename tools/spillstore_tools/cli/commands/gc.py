@@ -42,11 +42,10 @@ def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | Non
 
     with contextlib.suppress(InvalidSettingError):
         return parse_duration("--older-than", text)
-    try:
-        if text.strip()[:1] != "-":  # no moment is before 1970
-            return max(0.0, time.time() - (moment("--older-than", text, here=True) or 0.0))
-    except ArgumentError:
-        pass
+    with contextlib.suppress(ArgumentError):
+        at = moment("--older-than", text, here=True)
+        if at is not None and text.strip()[:1] != "-":  # no moment is before 1970
+            return max(0.0, time.time() - at)
     raise click.BadParameter(
         f"{text!r} is no age; for example 30m, 12h, 7d, 3600 (seconds) or 2026-11-20T08:00"
     )
