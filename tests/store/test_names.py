@@ -40,6 +40,16 @@ def test_a_relative_folder_has_an_absolute_address(tmp_path, monkeypatch):
     assert str(tmp_path / "kept") == Store("kept").address == address_of("kept") == address_of(Path("kept"))
 
 
+def test_a_folder_may_be_below_the_home(tmp_path, monkeypatch):
+    """A text with ``~`` that no shell has read names the user's home; a path is taken as it is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert str(tmp_path / "home" / "kept") == Store("~/kept").address == address_of("~/kept")
+    assert str(tmp_path / "~" / "kept") == Store("./~/kept").address == address_of(Path("~/kept"))
+    monkeypatch.setenv("SPILLSTORE_ROOT", "~/kept")
+    assert str(tmp_path / "home" / "kept") == Store().address == address_of()
+
+
 @pytest.mark.parametrize("make", [Store, aio.Store])
 def test_a_store_in_no_folder(make):
     """It has no root, and neither have its sessions; its name is a text, which leads to it, and stands in messages."""

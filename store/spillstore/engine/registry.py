@@ -61,8 +61,16 @@ def open_backend(
 
         named, share = tmpfs_root.memory_root()
         settings = tmpfs_root.memory_settings(settings, share)
-    root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
-    return FolderBackend(root, settings, key, clock), settings
+    return FolderBackend(Path(_folder(named)), settings, key, clock), settings
+
+
+def _folder(named: str | os.PathLike[str]) -> str:
+    """The absolute path of a folder; no link is followed.
+
+    A text may begin with ``~``, as for a shell: those of variables and of the configurations of agents never met one, and a
+    folder ``~`` in the working directory is what nobody means. A ``Path`` is taken as it is, as everywhere in Python.
+    """
+    return os.path.abspath(os.path.expanduser(named) if isinstance(named, str) else named)  # noqa: PTH100, PTH111
 
 
 def _server(url: str, settings: Settings, key: bytes | None, clock: Clock) -> Backend:
@@ -103,7 +111,7 @@ def address_of(named: str | os.PathLike[str]) -> str:
         from spillstore.engine.postgres.address import parse  # noqa: PLC0415  # as above
 
         return parse(text).without_credentials
-    return text if text == MEMORY or text.startswith(DICTIONARIES) else os.path.abspath(text)  # noqa: PTH100  # likewise
+    return text if text == MEMORY or text.startswith(DICTIONARIES) else _folder(named)
 
 
 def open_file(file: Path, settings: Settings) -> SessionBackend:
