@@ -36,10 +36,10 @@ def open_backend(
         clock: where to read the time.
 
     Raises:
-        UsageError: a URL that cannot be read, or of another database.
+        UsageError: a URL that cannot be read, or of another database; what is no path.
         UnsupportedError: this engine does not work here.
     """
-    text = os.fspath(named)
+    text = _text(named)
     if is_url(text):
         return _server(text, settings, key, clock), settings
     if text.startswith(MEMORY) and text != MEMORY:
@@ -62,6 +62,15 @@ def open_backend(
         named, share = tmpfs_root.memory_root()
         settings = tmpfs_root.memory_settings(settings, share)
     return FolderBackend(Path(_folder(named)), settings, key, clock), settings
+
+
+def _text(named: object) -> str:
+    text = os.fspath(named) if isinstance(named, os.PathLike) else named
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise UsageError(
+            f"a store is named by a path or a URL, not {text!r}; for example Store('outputs'), or Store() for the default one"
+        )
+    return text
 
 
 def _folder(named: str | os.PathLike[str]) -> str:
@@ -104,9 +113,9 @@ def address_of(named: str | os.PathLike[str]) -> str:
     """What names a store to another process; see ``Store.address``.
 
     Raises:
-        UsageError: a URL that cannot be read.
+        UsageError: a URL that cannot be read; what is no path.
     """
-    text = os.fspath(named)
+    text = _text(named)
     if is_url(text):
         from spillstore.engine.postgres.address import parse  # noqa: PLC0415  # as above
 

@@ -523,3 +523,20 @@ def test_the_storage_path_of_the_configuration_is_the_root(tmp_path):
     call("put", "-")
     assert (tmp_path / ".kept" / "here" / "_" / "default" / "session.db").exists()
     assert call("cat", "@last") == b"hello\n"
+
+
+def test_a_root_that_is_empty_is_refused(cli):
+    """A variable that was never set must not lead to another store, least of all where something is deleted."""
+    for name in ("list", "gc"):
+        answer = cli(name, "--root", "")
+        assert (name, answer.code, "'--root': it is empty" in answer.err) == (name, 2, True)
+
+
+def test_a_root_below_the_home(program, tmp_path):
+    """``~`` of an option or a variable that no shell has read is the home, for the command that is run, too."""
+    kept = tmp_path / "home" / "kept"
+    env = {"HOME": str(tmp_path / "home")}
+    told = program("run", "--quiet", "--root", "~/kept", "--", "sh", "-c", "echo $SPILLSTORE_ROOT", env=env)
+    assert told.out.startswith(f"{kept}\n".encode())
+    assert json.loads(program("sessions", "--json", env={**env, "SPILLSTORE_ROOT": "~/kept"}).out)["sessions"]
+    assert ["_"] == [each.name for each in kept.iterdir() if each.is_dir() and each.name == "_"]

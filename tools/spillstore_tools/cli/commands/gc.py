@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.agent.arguments import ArgumentError, moment
-from spillstore_tools.cli.support.location import Location, refuse_memory
+from spillstore_tools.cli.support.location import Location, named_root, refuse_memory
 from spillstore_tools.cli.support.output import json_option, local, note, print_json
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.cli.support.ranges import size_option
@@ -70,6 +70,7 @@ def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | Non
     "--root",
     envvar="SPILLSTORE_ROOT",
     metavar="STORE",
+    callback=named_root,
     help="The store: a folder, or the URL of a server.  [SPILLSTORE_ROOT; default: in the user's state folder]",
 )
 @json_option
