@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from typing import Final, overload
 
 from spillstore.exceptions import InvalidSettingError, RangeError
@@ -172,6 +173,15 @@ def filter_time(value: object, name: str) -> int | None:
             f"{name} must be seconds since 1970, such as time.time() - 3600, not {value!r}"
         )
     return round(max(min(value, LARGEST / 1e6), -LARGEST / 1e6) * 1e6)
+
+
+def cursor_mark(cursor: str, of: str) -> str:
+    """What ties a cursor to what it goes on with: a checksum of both, in eight hexadecimal digits.
+
+    A cursor holds what was counted before it. With another pattern or query it would leave out what stands before it, and give
+    a total of two.
+    """
+    return f"{zlib.crc32(f'{cursor} {of}'.encode(errors='surrogatepass')):08x}"
 
 
 @overload

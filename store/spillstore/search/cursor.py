@@ -1,17 +1,16 @@
 """Where a page of a search ended: what the next one goes on from.
 
-A cursor holds what was counted before it, and the next page adds to that. So it has a mark, a checksum of these counts and
-of the search that counted them: with another pattern, say, it would leave out what stands before it and give a total of two
-searches. Who begins in the middle, as viewers do, has counted nothing and needs none.
+A cursor holds what was counted before it, and the next page adds to that, so it has a mark of the search that counted. Who
+begins in the middle, as viewers do, has counted nothing and needs none.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from typing import NamedTuple
 
 from spillstore.exceptions import RangeError
+from spillstore.model.arguments import cursor_mark
 
 _CURSOR = re.compile(
     r"((combined|stdout|stderr)@(\d{1,18})\+(\d{1,18})\+(\d{1,18})(?:~(\d{1,18})(!?))?)(?:\.([0-9a-f]{8}))?",
@@ -48,7 +47,7 @@ class Cursor(NamedTuple):
         Args:
             search: whatever must be the same for the next page.
         """
-        return f"{self}.{_mark(str(self), search)}"
+        return f"{self}.{cursor_mark(str(self), search)}"
 
     @classmethod
     def parse(cls, text: str | None, stream: str, search: str, size: int) -> Cursor:
@@ -71,7 +70,7 @@ class Cursor(NamedTuple):
         inside = None if match[6] is None else int(match[6])
         found = cls(stream, int(match[3]), int(match[4]), int(match[5]), inside, bool(match[7]))
         counted = found.lines or found.matches
-        if (match[8] or counted) and match[8] != _mark(match[1], search):
+        if (match[8] or counted) and match[8] != cursor_mark(match[1], search):
             raise RangeError(
                 f"{text[:80]!r} is no cursor of this search: the pattern and all other arguments must be those of the page before; "
                 "without a cursor a search begins anew"
@@ -79,7 +78,3 @@ class Cursor(NamedTuple):
         if found.at > size or (inside is not None and inside > found.at):
             raise RangeError(f"{text[:80]!r} is no cursor of this search: there are {size} bytes")
         return found
-
-
-def _mark(cursor: str, search: str) -> str:
-    return f"{zlib.crc32(f'{cursor} {search}'.encode(errors='surrogatepass')):08x}"
