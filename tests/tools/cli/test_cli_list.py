@@ -27,6 +27,15 @@ def test_empty(cli, store):
     assert cli("list").text == "Total: 0 artifacts, 0 bytes, stored in 0 bytes\n"
 
 
+def test_one_long_name_widens_no_table(cli, put):
+    """The rows of all others stay as they are; a program gets the name whole."""
+    put(b"a", source="s" * 5_000, content_type="t" * 5_000)
+    put(b"b", source="short")
+    for arguments in ((), ("--box",)):
+        assert max(map(len, cli("list", *arguments).text.splitlines())) < 400
+    assert {"s" * 5_000, "short"} == {each["source"] for each in cli("list", "--json").json["artifacts"]}
+
+
 def test_json(cli, put):
     """A program gets everything that is known, and the totals."""
     put(b"abc", source="bash")
