@@ -452,3 +452,16 @@ def test_a_source_that_is_no_text_is_refused(place, source):
     assert list_artifacts(place[0], source=source).text.startswith(
         f"list_artifacts: source must be text, not {source!r}"
     )
+
+
+def test_words_for_one_line_and_for_line_0(tmp_path):
+    """One line is no lines, and the line before the first is put right by its name."""
+    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+        artifact = session.put("only\n", source="make")
+        assert "5 bytes, 1 line, sealed" in list_artifacts(session).text
+        assert "there is 1 line;" in get_artifact(session, id=artifact.id, start_line=5).text
+        answer = get_artifact(session, id=artifact.id, end_line=0)
+        assert ("; lines count from 1, so end_line is 1]", "only\n") == (
+            answer.text.splitlines()[0][-39:],
+            answer.content,
+        )

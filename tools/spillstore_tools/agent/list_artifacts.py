@@ -9,7 +9,7 @@ from spillstore.info import State
 from spillstore_tools.agent.answers import MAX_CHARS, Answer, reading_tool, signed
 from spillstore_tools.agent.arguments import absent, moment, one_of, text, whole
 from spillstore_tools.agent.definitions import CURSOR, ToolDefinition
-from spillstore_tools.describe import human_size, shortened, utc
+from spillstore_tools.describe import counted, human_size, shortened, utc
 from spillstore_tools.preview.text.clean import one_line
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _call(limit: int, filters: dict[str, object]) -> str:
 def _entry(info: ArtifactInfo) -> str:
     ended = info.state if info.exit_code is None else f"exit code {info.exit_code}"
     return (
-        f"{info.id}  {human_size(info.size)}, {info.lines} lines, {ended}, {one_line(info.source)[:40]}, "
+        f"{info.id}  {human_size(info.size)}, {counted(info.lines, 'line')}, {ended}, {one_line(info.source)[:40]}, "
         f"{utc(info.created)}  {shortened(one_line(info.command or ''))}".rstrip()
         + "\n"
     )
