@@ -185,6 +185,7 @@ class JSONString:
             cleaner=cleaner,
             seconds=seconds,
             on_progress=on_progress,
+            path=self.path,
         ).run()
 
     def _batches(

@@ -88,7 +88,7 @@ class Store:
 
         Args:
             root: the folder, or the URL of a database of PostgreSQL; None for ``SPILLSTORE_ROOT`` or the user's state
-                folder. ``memory:`` is a private folder of this process in a file system in memory, which is removed when the
+                folder. A text may begin with ``~``, the user's home. ``memory:`` is a private folder of this process in a file system in memory, which is removed when the
                 process ends. ``dict:NAME`` is for tests: a store of dictionaries, the same for all who name it in this
                 process, which no other program sees.
             redaction: the rules by which secrets are taken out; None for those that are built in.

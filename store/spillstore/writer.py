@@ -269,7 +269,7 @@ def _code(value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
-        raise UsageError(f"exit_code must be a whole number or None, not {str(value)[:80]!r}")
+        raise UsageError(f"exit_code must be a whole number of 64 bits or None, not {repr(value)[:80]}")
     return value
 
 

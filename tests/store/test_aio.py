@@ -18,7 +18,7 @@ NAMES = ["Store", "Session", "Writer", "Artifact"]
 ONLY_PLAIN = {"would_block", "extent"}
 # What is given as another thing than by the plain method; all else is the same, awaited.
 LISTINGS = {"Session.artifacts", "Session.infos", "Session.events"}
-OPENINGS = {"Store.session", "Store.open_file", "Session.create"}
+OPENINGS = {"Store.session", "Store.open_file", "Session.create", "Artifact.open"}
 DIRECT = {
     *("Session.redaction", "Session.acting", "Session.action", "Session.note", "Session.count_passed"),
     *("Session.on_close", "Artifact.unrecorded"),
@@ -140,6 +140,55 @@ def test_an_iteration_that_is_cancelled_is_recorded_as_incomplete(plain_store):
     with plain_store.session("s") as session:
         size, event = asyncio.run(main(aio.Session(session)))
     assert (size, False) == (event.detail["bytes"], event.detail["complete"])
+
+
+def test_a_loop_of_writes_lets_others_have_their_turn(plain_store, monkeypatch):
+    """Who writes on and on, with room for all of it, holds up neither other tasks nor its own cancellation."""
+    monkeypatch.setattr(aio, "_SLICE", 0.0)
+    turns = 0
+
+    async def others():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def write_for_ever(writer):
+        while True:
+            await writer.write("x\n")
+
+    async def main(session):
+        async with session.create() as writer:
+            task = asyncio.create_task(others())
+            for _ in range(50):
+                await writer.write("x\n")
+            task.cancel()
+            writing = asyncio.create_task(write_for_ever(writer))
+            await asyncio.sleep(0)
+            writing.cancel()
+            await asyncio.wait([writing])
+            return writing.cancelled()
+
+    with plain_store.session("s") as session:
+        assert asyncio.run(main(aio.Session(session)))
+    assert turns >= 50
+
+
+def test_a_file_is_opened_in_a_block_or_awaited(plain_store):
+    """As a session and a writer are; at the end of the block it is closed."""
+
+    async def main(session):
+        artifact = await session.put(b"one\ntwo\n")
+        async with artifact.open() as file:
+            lines = [await file.readline(), await file.readline()]
+        async with await artifact.open() as again:
+            lines.append(await again.read())
+        with pytest.raises(ValueError, match="closed"):
+            await file.read()
+        return lines
+
+    with plain_store.session("s") as session:
+        assert [b"one\n", b"two\n", b"one\ntwo\n"] == asyncio.run(main(aio.Session(session)))
 
 
 @pytest.mark.parametrize("cancellations", [1, 2, 5])

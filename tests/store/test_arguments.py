@@ -15,6 +15,7 @@ from spillstore.exceptions import (
     SpillstoreError,
     UsageError,
 )
+from spillstore.model.arguments import filter_time
 
 
 @pytest.fixture
@@ -174,3 +175,47 @@ def test_wrong_filters_are_refused(session, name, value):
     """A filter, limit or cursor that means nothing names itself."""
     with pytest.raises(InvalidSettingError, match=str(value)):
         session.artifacts(**{name: value})
+
+
+@pytest.mark.parametrize("call", ["events", "new_events"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("kind", 5),
+        ("kind", float("nan")),
+        ("actor", ["model"]),
+        ("artifact_id", 1),
+        ("tool_call_id", b"call_1"),
+        ("since", "2h"),
+        ("since", float("nan")),
+        ("since", True),
+    ],
+)
+def test_a_filter_of_events_that_means_nothing_is_refused(session, call, name, value):
+    """A wrong type is named; none of them means "any"."""
+    session.put(b"one\n")
+    with pytest.raises(InvalidSettingError, match=name):
+        getattr(session, call)(**{name: value})
+
+
+def test_filters_may_be_any_text_and_any_time(session):
+    """Text that no row can hold finds what is stored for it, or nothing; times and limits beyond all others are no error."""
+    half = "call \udc80"
+    with session.acting(half, half):
+        artifact = session.put(b"one\n", tool_call_id=half)
+    assert ["seal", "create"] == [event.kind for event in session.events(actor=half)]
+    assert ["seal", "create"] == [event.kind for event in session.events(tool_call_id=half)]
+    assert [[], []] == [session.events(**{name: half}).items for name in ("kind", "artifact_id")]
+    assert [] == artifact.events(half)
+    assert [] == session.matching("\udc80") + session.matching("art_", 0)
+    assert [artifact.id] == session.matching("art_", 10**30)
+    assert 2 == len(artifact.events(limit=10**30)) == len(session.events(limit=10**30))
+    for since, found in ((-(10**30), 1), (float("-inf"), 1), (10**30, 0), (float("inf"), 0)):
+        assert found == len(session.infos(since=since)) == len(session.events(kind="seal", since=since))
+    assert 2 == len(session.events(until=10**30))
+
+
+def test_the_time_of_an_artifact_finds_it():
+    """A time that was listed is that of its row to the microsecond, whatever a float makes of it."""
+    times = range(1_795_851_895_337_000, 1_795_851_895_338_000)
+    assert list(times) == [filter_time(time_us / 1e6, "since") for time_us in times]

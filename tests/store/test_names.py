@@ -40,6 +40,40 @@ def test_a_relative_folder_has_an_absolute_address(tmp_path, monkeypatch):
     assert str(tmp_path / "kept") == Store("kept").address == address_of("kept") == address_of(Path("kept"))
 
 
+def test_a_folder_may_be_below_the_home(tmp_path, monkeypatch):
+    """A text with ``~`` that no shell has read names the user's home; a path is taken as it is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert str(tmp_path / "home" / "kept") == Store("~/kept").address == address_of("~/kept")
+    assert str(tmp_path / "~" / "kept") == Store("./~/kept").address == address_of(Path("~/kept"))
+    monkeypatch.setenv("SPILLSTORE_ROOT", "~/kept")
+    assert str(tmp_path / "home" / "kept") == Store().address == address_of()
+
+
+@pytest.mark.parametrize("name", ["", b"kept", 5, "a\0b"])
+def test_what_is_no_name_is_refused(name):
+    """An empty text would be the working directory, which nobody means."""
+    for make in (Store, address_of):
+        with pytest.raises(UsageError, match="a store is named by a path or a URL, not"):
+            make(name)
+
+
+@pytest.mark.files
+def test_a_folder_may_have_any_name(tmp_path):
+    """Bytes that are no UTF-8 too, as file systems of Linux have them, and characters that mean something in a URI."""
+    root = f"{tmp_path}/" + os.fsdecode(b"\xff ?#%41")
+    try:
+        os.mkdir(root)
+    except OSError:
+        pytest.skip("this file system has names in UTF-8 alone")
+    store = Store(root, **NO_FLOORS)
+    with store.session("s") as session:
+        session.put(b"kept\n")
+    with Store(Path(root)).session("s", read_only=True) as session:
+        assert [b"kept\n"] == [artifact.read() for artifact in session.artifacts()]
+    assert [os.path.basename(root)] == os.listdir(tmp_path)
+
+
 @pytest.mark.parametrize("make", [Store, aio.Store])
 def test_a_store_in_no_folder(make):
     """It has no root, and neither have its sessions; its name is a text, which leads to it, and stands in messages."""

@@ -368,8 +368,8 @@ def cursors(data):
     text = data.decode("utf-8", "replace")
     for stream in ("combined", "stdout"):
         with contextlib.suppress(SpillstoreError):
-            found = Cursor.parse(text, stream)
-            assert found == Cursor.parse(str(found), stream)
+            found = Cursor.parse(text, stream, "search", 10**18)
+            assert found == Cursor.parse(found.marked("search"), stream, "search", 10**18)
             assert int(found.at) <= 10**18
     session = _session()
     artifact = _document()

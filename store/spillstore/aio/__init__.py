@@ -1,7 +1,8 @@
 r"""The same store for asyncio: the same names, awaited.
 
 A method runs on a thread of the loop's default executor, except those that touch no disk. ``Writer.write`` returns at once while
-the queue has room, and waits on a thread when it is full. So no call holds up the event loop. Arguments, results and errors are
+the queue has room, and waits on a thread when it is full; who writes on and on gives other tasks a turn every 10 ms. So no call holds
+up the event loop. Arguments, results and errors are
 those of the method of the same name in ``spillstore``.
 
     >>> import asyncio, tempfile
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import time
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, Self, cast
 
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
+    from types import TracebackType
     from typing import Literal, Unpack
 
     from spillstore.aio.methods import Attribute, SettableAttribute
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
 __all__ = ["Artifact", "Listing", "Opening", "Reader", "Session", "Store", "Writer"]
 
 _LINES = 100  # that one call of a thread fetches
+_SLICE = 0.01  # seconds that a writer keeps the event loop
 
 
 class Reader:
@@ -89,6 +93,14 @@ class Reader:
     async def close(self) -> None:
         """Close it."""
         await asyncio.to_thread(self._file.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
 
 
 class Artifact:
@@ -122,7 +134,7 @@ class Artifact:
     chunks = iterating(_artifact.Artifact.chunks)
     lines = iterating(_artifact.Artifact.lines, _LINES)
     segments = iterating(_artifact.Artifact.segments)
-    open = in_thread(_artifact.Artifact.open, Reader)
+    open = opening(_artifact.Artifact.open, Reader)
 
     async def follow(
         self, start: int = 0, *, stream: Stream = "combined", poll: float = 0.1, holes: Holes = "raise"
@@ -162,6 +174,7 @@ class Writer:
 
     def __init__(self, writer: _writer.Writer) -> None:
         self.plain = writer
+        self._turn = time.monotonic() + _SLICE  # when other tasks have theirs
 
     id: Attribute[str] = attribute(_writer.Writer.id)
     stored: Attribute[bool] = attribute(_writer.Writer.stored)
@@ -172,7 +185,14 @@ class Writer:
     async def write(
         self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
     ) -> int:
-        """Queue bytes of one stream; while the queue is full, wait on a thread."""
+        """Queue bytes of one stream; while the queue is full, wait on a thread.
+
+        A task that is cancelled in a turn of others has not written these bytes.
+        """
+        if time.monotonic() >= self._turn:
+            # Else a loop of writes that find room would hold up timeouts, cancellation and all others until it ends.
+            await asyncio.sleep(0)
+            self._turn = time.monotonic() + _SLICE
         if self.plain.would_block(len(data)):
             return await asyncio.to_thread(self.plain.write, data, stream)
         return self.plain.write(data, stream)

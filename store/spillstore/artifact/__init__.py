@@ -13,7 +13,7 @@ from spillstore.engine.errors import translated
 from spillstore.events.catalogue import RENDERED
 from spillstore.exceptions import IntegrityError
 from spillstore.format.digests import new_digest
-from spillstore.model.arguments import whole_number
+from spillstore.model.arguments import LARGEST, filter_text, storable, whole_number
 
 if TYPE_CHECKING:
     import os
@@ -142,7 +142,8 @@ class Artifact(SearchableArtifact):
 
         Texts that were rendered (``rendered``) are given back as previews, so those that this session did not sign are left out.
         """
-        most = whole_number(limit, "limit", "events()", least=None)
+        most = min(whole_number(limit, "limit", "events()"), LARGEST)
+        kind = storable(filter_text(kind, "kind"))
         self._core.audit.flush()
         with self._core.reader() as rows:
             self._handle.row_in(rows)

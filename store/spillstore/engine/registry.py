@@ -36,10 +36,10 @@ def open_backend(
         clock: where to read the time.
 
     Raises:
-        UsageError: a URL that cannot be read, or of another database.
+        UsageError: a URL that cannot be read, or of another database; what is no path.
         UnsupportedError: this engine does not work here.
     """
-    text = os.fspath(named)
+    text = _text(named)
     if is_url(text):
         return _server(text, settings, key, clock), settings
     if text.startswith(MEMORY) and text != MEMORY:
@@ -61,8 +61,25 @@ def open_backend(
 
         named, share = tmpfs_root.memory_root()
         settings = tmpfs_root.memory_settings(settings, share)
-    root = Path(os.path.abspath(named))  # noqa: PTH100  # no link is followed
-    return FolderBackend(root, settings, key, clock), settings
+    return FolderBackend(Path(_folder(named)), settings, key, clock), settings
+
+
+def _text(named: object) -> str:
+    text = os.fspath(named) if isinstance(named, os.PathLike) else named
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise UsageError(
+            f"a store is named by a path or a URL, not {text!r}; for example Store('outputs'), or Store() for the default one"
+        )
+    return text
+
+
+def _folder(named: str | os.PathLike[str]) -> str:
+    """The absolute path of a folder; no link is followed.
+
+    A text may begin with ``~``, as for a shell: those of variables and of the configurations of agents never met one, and a
+    folder ``~`` in the working directory is what nobody means. A ``Path`` is taken as it is, as everywhere in Python.
+    """
+    return os.path.abspath(os.path.expanduser(named) if isinstance(named, str) else named)  # noqa: PTH100, PTH111
 
 
 def _server(url: str, settings: Settings, key: bytes | None, clock: Clock) -> Backend:
@@ -96,14 +113,14 @@ def address_of(named: str | os.PathLike[str]) -> str:
     """What names a store to another process; see ``Store.address``.
 
     Raises:
-        UsageError: a URL that cannot be read.
+        UsageError: a URL that cannot be read; what is no path.
     """
-    text = os.fspath(named)
+    text = _text(named)
     if is_url(text):
         from spillstore.engine.postgres.address import parse  # noqa: PLC0415  # as above
 
         return parse(text).without_credentials
-    return text if text == MEMORY or text.startswith(DICTIONARIES) else os.path.abspath(text)  # noqa: PTH100  # likewise
+    return text if text == MEMORY or text.startswith(DICTIONARIES) else _folder(named)
 
 
 def open_file(file: Path, settings: Settings) -> SessionBackend:

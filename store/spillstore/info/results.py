@@ -64,7 +64,7 @@ class SearchResult:
         scanned: bytes of the view that were searched.
         size: bytes of the view.
         cursor: for the next page; None when all was searched.
-        notes: sentences about parts that could not be searched as usual.
+        notes: sentences about what could not be searched as usual, and a pattern that asks for line ends.
     """
 
     matches: tuple[Match, ...]

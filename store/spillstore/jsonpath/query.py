@@ -26,6 +26,7 @@ from spillstore.jsonpath.lazy_node import LazyNode
 from spillstore.jsonpath.nodes import nodes, normalized
 from spillstore.jsonpath.queried_view import QueriedView
 from spillstore.model import json_values
+from spillstore.model.arguments import cursor_mark
 from spillstore.model.json_values import WHITESPACE, MalformedError
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ _SHOWN = 60
 _DEEP = "nested more deeply than can be evaluated (about 900 levels)"
 _LINES_TYPES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines",
                           "application/x-jsonlines", "application/json-lines"})  # fmt: skip
-_CURSOR = re.compile(r"(combined|stdout|stderr):(document|lines):(\d{1,18})@(\d{1,18})\+(\d{1,18})", re.ASCII)
+_CURSOR = re.compile(
+    r"((combined|stdout|stderr):(document|lines):(\d{1,18})@(\d{1,18})\+(\d{1,18}))\.([0-9a-f]{8})", re.ASCII
+)
 
 
 class Query:
@@ -61,6 +64,7 @@ class Query:
     ) -> None:
         self._query = compiled(query)
         self._view = QueriedView(artifact, stream)
+        self._marked = repr((self._view.info.id, query))
         self._context = Context(seconds=seconds)
         self._number = self._skip = 0  # nodes before, in all and in the document that comes first
         if cursor is None:
@@ -68,10 +72,15 @@ class Query:
             self.lines = self._has_lines() if lines is None else lines
             return
         match = _CURSOR.fullmatch(cursor)
-        if match is None or match[1] != stream or int(match[4]) > self._view.size:
+        if match is None or match[2] != stream or int(match[5]) > self._view.size:
             raise RangeError(f"{cursor[:_SHOWN]!r} is no cursor of this query; take it from the page before")
-        self.lines = match[2] == "lines"
-        self._number, self._start, self._skip = int(match[3]), int(match[4]), int(match[5])
+        if match[7] != cursor_mark(match[1], self._marked):
+            raise RangeError(
+                f"{cursor[:_SHOWN]!r} is no cursor of this query: the artifact and the query must be those of the page before; "
+                "without a cursor a query begins anew"
+            )
+        self.lines = match[3] == "lines"
+        self._number, self._start, self._skip = int(match[4]), int(match[5]), int(match[6])
 
     @property
     def before(self) -> int:
@@ -154,13 +163,14 @@ class Query:
             if number <= skipped:
                 continue
             self._number += 1
+            cursor = f"{self._view.stream}:{form}:{self._number}@{start}+{number}"
             yield QueryMatch(
                 path=normalized(location),
                 value=value.build() if isinstance(value, LazyNode) else value,
                 number=self._number,
                 line=line,
                 byte=start,
-                cursor=f"{self._view.stream}:{form}:{self._number}@{start}+{number}",
+                cursor=f"{cursor}.{cursor_mark(cursor, self._marked)}",
             )
 
     # --- lines ------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import zlib
 from typing import Final, overload
 
 from spillstore.exceptions import InvalidSettingError, RangeError
@@ -141,6 +143,45 @@ def page_cursor(limit: object, cursor: object, form: re.Pattern[str]) -> re.Matc
     if match is None:
         raise InvalidSettingError(f"{str(cursor)[:80]!r} is no cursor; take it from the page before")
     return match
+
+
+def filter_text(value: object, name: str) -> str | None:
+    """A text that rows must have to be listed; None for any.
+
+    Raises:
+        InvalidSettingError: it is no text.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidSettingError(f"{name} must be a string, or None for any, not {value!r}")
+    return value
+
+
+def filter_time(value: object, name: str) -> int | None:
+    """A time given in seconds since 1970, in microseconds; None for none.
+
+    Rounded, so that a time that was listed finds its own row: ``int`` would take many a one for the microsecond before.
+
+    Raises:
+        InvalidSettingError: it is no number.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+        raise InvalidSettingError(
+            f"{name} must be seconds since 1970, such as time.time() - 3600, not {value!r}"
+        )
+    return round(max(min(value, LARGEST / 1e6), -LARGEST / 1e6) * 1e6)
+
+
+def cursor_mark(cursor: str, of: str) -> str:
+    """What ties a cursor to what it goes on with: a checksum of both, in eight hexadecimal digits.
+
+    A cursor holds what was counted before it. With another pattern or query it would leave out what stands before it, and give
+    a total of two.
+    """
+    return f"{zlib.crc32(f'{cursor} {of}'.encode(errors='surrogatepass')):08x}"
 
 
 @overload

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import PatternError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LINES = "(?m)"  # ^ and $ are the ends of lines
 _NO_LINES = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*m[a-zA-Z]*[:)]")
 # Groups with names are captured whatever the options say.
 _NAMED = re.compile(r"\(\?P?<\w+>")
@@ -45,7 +49,7 @@ def compiled(pattern: str, *, ignore_case: bool, literal: bool, latin: bool) -> 
     options.case_sensitive = not ignore_case
     if latin:
         options.encoding = re2.Options.Encoding.LATIN1
-    source = f"(?m){re2.escape(pattern) if literal else _within_lines(pattern)}".encode(
+    source = f"{_LINES}{re2.escape(pattern) if literal else _within_lines(pattern)}".encode(
         errors="surrogatepass"
     )
     try:
@@ -59,7 +63,7 @@ def compiled(pattern: str, *, ignore_case: bool, literal: bool, latin: bool) -> 
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error.args[0])
         if "too large" in reason:
             raise _too_large(pattern) from None
-        raise PatternError(_explained(pattern, reason)) from None
+        raise PatternError(_explained(pattern, reason.replace(_LINES, "", 1))) from None
 
 
 def _too_large(pattern: str) -> PatternError:
@@ -69,6 +73,39 @@ def _too_large(pattern: str) -> PatternError:
     )
 
 
+def asks_for_line_ends(pattern: str, *, literal: bool) -> bool:
+    r"""Whether a pattern has line ends in it, as they are or as ``\n``; those of a class do not count, which may have others.
+
+    Example:
+        >>> asks_for_line_ends(r"one\ntwo", literal=False), asks_for_line_ends(r"one[^\n]*", literal=False)
+        (True, False)
+    """
+    if "\n" not in pattern and (literal or "\\n" not in pattern):
+        return False
+    return literal or any(piece == "\\n" or ("\n" in piece and piece[0] != "[") for piece in _pieces(pattern))
+
+
+def _pieces(pattern: str) -> Iterator[str]:
+    """The pattern in pieces: what is quoted, classes, the beginnings of groups with a name, escapes, and single characters."""
+    at = 0
+    closed = True  # as far as is known: without a bracket that ends one class, none begins behind it
+    while at < len(pattern):
+        two = pattern[at : at + 2]
+        piece = two if two[0] == "\\" else two[0]
+        if two == "\\Q":
+            end = pattern.find("\\E", at + 2)
+            piece = pattern[at:] if end < 0 else pattern[at : end + 2]
+        elif two[0] == "[" and closed:
+            found = _CLASS.match(pattern, at)
+            closed = found is not None
+            if found is not None and "\\C" not in found[0]:
+                piece = found[0]
+        elif two == "(?" and (group := _NAMED.match(pattern, at) or _NO_LINES.match(pattern, at)):
+            piece = group[0]
+        yield piece
+        at += len(piece)
+
+
 def _within_lines(pattern: str) -> str:
     """The pattern with nothing in it that looks beyond a line, its ends are those of the text, and no group with a name.
 
@@ -76,35 +113,14 @@ def _within_lines(pattern: str) -> str:
         PatternError: it has what would match line ends, or none of them.
     """
     out: list[str] = []
-    at = 0
-    closed = True  # as far as is known: without a bracket that ends one class, none begins behind it
-    while at < len(pattern):
-        two = pattern[at : at + 2]
-        if two == "\\Q":
-            end = pattern.find("\\E", at + 2)
-            end = len(pattern) if end < 0 else end + 2
-            out.append(pattern[at:end])
-            at = end
-            continue
-        if two[0] == "[" and closed:
-            found = _CLASS.match(pattern, at)
-            closed = found is not None
-            if found is not None and "\\C" not in found[0]:
-                out.append(found[0])
-                at = found.end()
-                continue
-        if two == "(?" and (found := _NAMED.match(pattern, at)):
-            out.append("(?:")
-            at = found.end()
-            continue
-        if two == "\\C":
+    for piece in _pieces(pattern):
+        if piece == "\\C":
             raise PatternError(f"{_short(pattern)!r}: \\C, any byte, is not supported; use . or [^a]")
-        if two == "(?" and (flags := _NO_LINES.match(pattern, at)):
+        if _NO_LINES.fullmatch(piece):
             raise PatternError(
-                f"{_short(pattern)!r}: {flags[0]} is not supported: ^ and $ are always the ends of a line"
+                f"{_short(pattern)!r}: {piece} is not supported: ^ and $ are always the ends of a line"
             )
-        out.append({"\\A": "^", "\\z": "$"}.get(two, two) if two[0] == "\\" else two[0])
-        at += 2 if two[0] == "\\" else 1
+        out.append("(?:" if _NAMED.fullmatch(piece) else {"\\A": "^", "\\z": "$"}.get(piece, piece))
     return "".join(out)
 
 

@@ -47,6 +47,7 @@ class Search:
         cleaner: what a reader sees of lines; None for stored bytes.
         seconds: time after which the page ends with what it has, that for the pattern included; None for no such limit.
         on_progress: called with the bytes that are searched and those that there are; None for nobody.
+        path: where the string stands that is searched; None for an artifact.
     """
 
     def __init__(
@@ -65,17 +66,20 @@ class Search:
         cleaner: Cleaner | None,
         seconds: float | None,
         on_progress: Callable[[int, int], object] | None,
+        path: str | None = None,
     ) -> None:
         self._artifact = artifact
         self._stream = stream
         self._on_progress = on_progress
-        self._begin = begin = Cursor.parse(cursor, stream)
+        self._size, _ = artifact.extent(stream)
+        where = (artifact.info.id, path)
+        self._marked = repr((*where, pattern, ignore_case, literal, invert, cleaner is None))
+        self._begin = begin = Cursor.parse(cursor, stream, self._marked, self._size)
         self._page = page = MatchPage(limit, begin.lines, begin.matches, seconds)
         terminator = artifact.info.terminator
         self._searched = searched = SearchedText(
             pattern, ignore_case=ignore_case, literal=literal, cleaner=cleaner, terminator=terminator
         )
-        self._size, _ = artifact.extent(stream)
         # As of now: more may have gone since the extent was read.
         self._hole = artifact.info.view(stream).hole
         around = ContextLines(artifact, stream, context, self._size, searched)
@@ -102,7 +106,9 @@ class Search:
             if page.over:
                 stopped = at < self._size
                 break
-        inside = long_lines.leave() if stopped else (None, False)
+        cursor = (
+            self._cursor(at) if stopped else None
+        )  # which also counts what was found in the line that it is inside of
         return SearchResult(
             matches=tuple(page.found),
             lines=page.lines,
@@ -110,12 +116,18 @@ class Search:
             complete=not stopped,
             scanned=at,
             size=self._size,
-            cursor=str(Cursor(self._stream, at, page.lines, page.matches, *inside)) if stopped else None,
+            cursor=cursor,
             notes=tuple(self._notes()),
         )
 
+    def _cursor(self, at: int) -> str:
+        inside = self._long_lines.leave()
+        return Cursor(self._stream, at, self._page.lines, self._page.matches, *inside).marked(self._marked)
+
     def _notes(self) -> Iterator[str]:
-        """Notes on lines that could not be searched as usual."""
+        """Notes on what could not be searched as usual."""
+        if self._searched.asks_for_line_ends:
+            yield "each line is searched by itself, so nothing matches a line end (\\n): search for one line, with context around it"
         if self._long_lines.has_windows:
             yield f"lines above {line_blocks.LONGEST} bytes were searched in overlapping windows"
         if self._searched.has_uncleaned:

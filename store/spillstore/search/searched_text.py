@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from spillstore.search.automaton import counter
 from spillstore.search.gram_patterns import gram_rules
 from spillstore.search.native_search import finder
-from spillstore.search.patterns import compiled
+from spillstore.search.patterns import asks_for_line_ends, compiled
 from spillstore.text_scan import is_utf8, kind
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class SearchedText:
 
     Attributes:
         pattern: the pattern for text in UTF-8.
+        asks_for_line_ends: whether the pattern has line ends in it, which nothing matches.
         rules: what gram filters can tell of matches; None if nothing.
         counter: counts matches where ``finder`` cannot; None if it cannot either.
         finder: looks for the sequences of bytes that matches hold, faster; None if they are not known.
@@ -47,6 +48,7 @@ class SearchedText:
         self.rules = gram_rules(pattern, ignore_case=ignore_case, literal=literal, cleaner=cleaner)
         self.finder = finder(pattern, ignore_case=ignore_case, literal=literal)
         self.counter = None if literal else counter(pattern, ignore_case=ignore_case)
+        self.asks_for_line_ends = asks_for_line_ends(pattern, literal=literal)
         self.cleaner = cleaner
         self.terminator = terminator
         self.has_uncleaned = False

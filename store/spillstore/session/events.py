@@ -8,7 +8,7 @@ from spillstore import info as infos
 from spillstore.audit.actor import acting
 from spillstore.engine.rows import END, EventFilter
 from spillstore.exceptions import SessionDeletedError
-from spillstore.model.arguments import page_start
+from spillstore.model.arguments import LARGEST, filter_text, filter_time, page_start, storable
 from spillstore.model.ids import named_by
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _PAGE = 100
 _KEY, _AT_US = 0, 1  # columns of an event's row
+_EQUAL = ("kind", "artifact_id", "actor", "tool_call_id")  # filters that are attributes of an event, too
 
 
 def event_filter(
@@ -32,14 +33,20 @@ def event_filter(
     since: float | None,
     until: float | None,
 ) -> EventFilter:
-    """The events that the arguments of ``Session.events`` choose."""
+    """The events that the arguments of ``Session.events`` choose.
+
+    Raises:
+        InvalidSettingError: one of them is no text, or no time.
+    """
+    named = storable(filter_text(artifact_id, "artifact_id"))
+    before_us = filter_time(until, "until")
     return EventFilter(
-        since_us=0 if since is None else int(since * 1e6),
-        before_us=END if until is None else int(until * 1e6),
-        kind=kind,
-        actor=actor,
-        artifact_id=None if artifact_id is None else named_by(artifact_id)[0],
-        tool_call_id=tool_call_id,
+        since_us=filter_time(since, "since") or 0,
+        before_us=END if before_us is None else before_us,
+        kind=storable(filter_text(kind, "kind")),
+        actor=storable(filter_text(actor, "actor")),
+        artifact_id=None if named is None else named_by(named)[0],
+        tool_call_id=storable(filter_text(tool_call_id, "tool_call_id")),
     )
 
 
@@ -77,11 +84,13 @@ class SessionEvents:
             The page. Cost: an index walk over the events of that time.
 
         Raises:
-            InvalidSettingError: a limit or cursor that means nothing.
+            InvalidSettingError: a filter, limit or cursor that means nothing.
         """
         most = _PAGE if limit is None else limit
-        filters = event_filter(kind, artifact_id, actor, tool_call_id, since, until)
-        if (start := page_start(most, cursor)) is not None:
+        filters = self._filter(kind, artifact_id, actor, tool_call_id, since, until)
+        start = page_start(most, cursor)
+        most = min(most, LARGEST)
+        if start is not None:
             filters = filters._replace(before_us=start[0], before_key=start[1])
 
         def page(filters: EventFilter) -> Page[Event]:
@@ -102,6 +111,20 @@ class SessionEvents:
             return page(filters._replace(before_us=at_us, before_key=key))
 
         return page(filters)
+
+    def _filter(
+        self,
+        kind: str | None,
+        artifact_id: str | None,
+        actor: str | None,
+        tool_call_id: str | None,
+        since: float | None,
+        until: float | None = None,
+    ) -> EventFilter:
+        """As ``event_filter``; the id of a tool call is recorded without the secrets in it, and so looked for."""
+        call = filter_text(tool_call_id, "tool_call_id")
+        call = None if call is None else self._session.redacted_name(call)
+        return event_filter(kind, artifact_id, actor, call, since, until)
 
     def new_events(
         self,
@@ -126,7 +149,7 @@ class SessionEvents:
             at each event that was recorded since.
 
         Raises:
-            InvalidSettingError: a limit or cursor that means nothing.
+            InvalidSettingError: a filter, limit or cursor that means nothing.
             SessionDeletedError: the session is gone.
 
         Example:
@@ -139,16 +162,16 @@ class SessionEvents:
             ...     [event.kind for event in page], session.new_events(page.cursor).items
             (['create', 'seal'], [])
         """
+        filters = self._filter(kind, artifact_id, actor, tool_call_id, since)
         at_us, after = page_start(limit, cursor) or (0, 0)
         core = self._session.core
         self._session.check_open()
         if not core.still_there():
             raise SessionDeletedError(f"session {core.row.session_id!r} was deleted")
         core.audit.flush()
-        artifact_id = None if artifact_id is None else named_by(artifact_id)[0]
-        given = {"kind": kind, "artifact_id": artifact_id, "actor": actor, "tool_call_id": tool_call_id}
-        equal = {name: value for name, value in given.items() if value is not None}
-        since_us = 0 if since is None else int(since * 1e6)
+        wanted = filters._asdict()
+        equal = {name: wanted[name] for name in _EQUAL if wanted[name] is not None}
+        since_us = filters.since_us
         found: list[Event] = []
         with core.reader() as snapshot:
             newest = snapshot.newest_event()

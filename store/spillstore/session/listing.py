@@ -10,7 +10,14 @@ from spillstore.artifact import Artifact
 from spillstore.engine.rows import END, ArtifactFilter
 from spillstore.exceptions import ArtifactNotFoundError, InvalidSettingError
 from spillstore.ingest.session_core import not_found, with_derived_state
-from spillstore.model.arguments import page_start, storable
+from spillstore.model.arguments import (
+    LARGEST,
+    filter_text,
+    filter_time,
+    page_start,
+    storable,
+    whole_number,
+)
 from spillstore.model.ids import ARTIFACT_ID, named_by
 from spillstore.model.records import ArtifactRow
 from spillstore.model.validation import read_artifact_row
@@ -73,8 +80,15 @@ class ArtifactListing:
         return True
 
     def matching(self, prefix: str, limit: int = 10) -> list[str]:
-        """Ids that begin with ``prefix``, at most ``limit``."""
+        """Ids that begin with ``prefix``, at most ``limit``; all of an id's characters are ASCII.
+
+        Raises:
+            RangeError: the limit is no whole number from 0 on.
+        """
         self._session.check_open()
+        limit = min(whole_number(limit, "limit", "matching(prefix, 10)"), LARGEST)
+        if not prefix.isascii():
+            return []
         with self._session.core.reader() as rows:
             return rows.artifact_ids(prefix, prefix + "\U0010ffff", limit)
 
@@ -170,10 +184,11 @@ class ArtifactListing:
         if state is not None and state not in _STATES:
             raise InvalidSettingError(f"state must be one of {', '.join(_STATES)}, not {state!r}")
         session = self._session
+        tool, call = filter_text(source, "source"), filter_text(tool_call_id, "tool_call_id")
         filters = ArtifactFilter(
-            since_us=0 if since is None else int(since * 1e6),
-            source=None if source is None else storable(session.hidden(source)),
-            tool_call_id=None if tool_call_id is None else storable(session.redacted_name(tool_call_id)),
+            since_us=filter_time(since, "since") or 0,
+            source=None if tool is None else storable(session.hidden(tool)),
+            tool_call_id=None if call is None else storable(session.redacted_name(call)),
         )
 
         def page(cursor: str | None) -> Page[T]:

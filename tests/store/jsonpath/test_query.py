@@ -537,6 +537,27 @@ def test_arguments_that_mean_nothing(session, arguments, words):
     assert isinstance(raised.value, (RangeError, QueryError))
 
 
+@pytest.mark.parametrize("text", [json.dumps([{"a": n, "b": n} for n in range(9)]), '{"a": 1, "b": 1}\n' * 9])
+def test_a_cursor_is_of_one_query(session, text):
+    """With another query or artifact, or with other numbers, it would leave nodes out, and so it is refused."""
+    artifact, other = session.put(text), session.put(text)
+    cursor = artifact.query("$..a", limit=2).cursor
+    assert (2, 9) == (
+        artifact.query("$..a", cursor=cursor).before,
+        artifact.query("$..a", cursor=cursor).total,
+    )
+    tampered = re.sub(r"\d+", "0", cursor, count=1)
+    for again in (
+        lambda: artifact.query("$..b", cursor=cursor),
+        lambda: other.query("$..a", cursor=cursor),
+        lambda: artifact.query("$..a", cursor=tampered),
+        lambda: artifact.query("$..a", cursor=cursor.partition(".")[0]),
+        lambda: artifact.query("$..a", cursor=cursor, stream="stdout"),
+    ):
+        with pytest.raises(RangeError, match="no cursor of this query"):
+            again()
+
+
 def test_pages_are_bounded_in_bytes(session):
     """A node that alone has more is a page of its own."""
     artifact = session.put(json.dumps(["a" * 50, "b" * 500, "c" * 50, "d" * 40]))

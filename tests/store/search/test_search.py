@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -56,6 +57,11 @@ def read_little(patch, size):
     """Make the chunks of new artifacts that small, and search them one by one."""
     patch.setattr("spillstore.session.new_artifact.CHUNK_SIZE", size)
     patch.setattr("spillstore.read.iteration.BLOCKS", 1)
+
+
+def without_mark(page):
+    """A page whose cursor may be of another artifact."""
+    return dataclasses.replace(page, cursor=page.cursor and page.cursor.partition(".")[0])
 
 
 def pages(artifact, pattern, **options):
@@ -121,7 +127,8 @@ def test_it_does_not_matter_how_it_is_read(session, data, pattern, invert, clean
         apart = session.put(data, newline="lf")
         for limit in (3, 1000, 0):
             found = apart.search(pattern, limit=limit, invert=invert, cleaner=cleaner, context=1)
-            assert found == together.search(pattern, limit=limit, invert=invert, cleaner=cleaner, context=1)
+            other = together.search(pattern, limit=limit, invert=invert, cleaner=cleaner, context=1)
+            assert without_mark(found) == without_mark(other)
         told = together.search(pattern, limit=1000, invert=invert, cleaner=cleaner)
         assert (told.lines, told.total_matches) == (found.lines, found.total_matches)
     together.delete()
@@ -245,6 +252,7 @@ def test_catastrophic_patterns_are_linear(session, pattern):
         ("a{2000}", "at most 1000 times"),
         ("[z-a]", "range"),
         ("*", "literally"),
+        ("(a", r"missing \): \(a;"),  # without what goes before each pattern
     ],
 )
 def test_what_is_no_pattern(session, pattern, words):
@@ -253,6 +261,55 @@ def test_what_is_no_pattern(session, pattern, words):
     with pytest.raises(PatternError, match=words):
         artifact.search(pattern)
     assert artifact.search(pattern, literal=True).lines == 0
+
+
+def test_a_pattern_that_asks_for_a_line_end_is_told_that_there_is_none(session):
+    """It finds nothing, and the answer says why; so does one of which another part is found. A class may have it."""
+    artifact = session.put("one\ntwo\n")
+    for pattern, options, lines in (
+        ("one\ntwo", {"literal": True}, 0),
+        ("one\ntwo", {}, 0),
+        (r"one\ntwo", {}, 0),
+        (r"one$\n^two|two", {}, 1),
+        (r"\Qone" + "\n" + r"\E", {}, 0),
+    ):
+        page = artifact.search(pattern, **options)
+        assert (pattern, page.lines, len(page.notes)) == (pattern, lines, 1)
+        assert "each line is searched by itself" in page.notes[0]
+    for pattern, options in (
+        (r"one[^\n]*", {}),
+        ("[^\n]", {}),
+        (r"\\n", {}),
+        (r"\Q\n\E", {}),
+        (r"one\n", {"literal": True}),
+    ):
+        assert (pattern, ()) == (pattern, artifact.search(pattern, **options).notes)
+
+
+def test_a_cursor_is_of_one_search(session):
+    """With another pattern, artifact or view, or with other counts, it would give wrong totals, and so it is refused."""
+    text = "".join(f"{number}\n" for number in range(1, 1000))
+    artifact, other = session.put(text), session.put(text)
+    page = artifact.search("77", limit=2)
+    cursor = page.cursor
+    assert 19 == artifact.search("77", cursor=cursor).total_matches == artifact.search("77").total_matches
+    searches = [
+        lambda: artifact.search("88", cursor=cursor),
+        lambda: artifact.search("77", cursor=cursor, invert=True),
+        lambda: artifact.search("77", cursor=cursor, literal=True),
+        lambda: artifact.search("77", cursor=cursor, cleaner=TextCleaner()),
+        lambda: artifact.search("77", cursor=cursor, stream="stdout"),
+        lambda: other.search("77", cursor=cursor),
+        lambda: artifact.search("77", cursor=cursor.replace("+2", "+9")),
+        lambda: artifact.search("77", cursor=cursor.partition(".")[0]),
+        lambda: artifact.search("77", cursor="combined@9999999+0+0"),
+        lambda: artifact.search("77", cursor=5),
+    ]
+    for search in searches:
+        with pytest.raises(RangeError, match="no cursor of this search"):
+            search()
+    half = cursor.partition("+")[0] + "+0+0"  # who begins in the middle has counted nothing
+    assert 17 == artifact.search("77", cursor=half).total_matches
 
 
 def test_literal_text(session):

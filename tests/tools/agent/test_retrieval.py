@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from law import outputs
-from support import NO_FLOORS, examples, rolling
+from support import NO_FLOORS, each_of, examples, rolling
 
 from spillstore import Store
 from spillstore.exceptions import ClosedError
@@ -18,6 +18,7 @@ from spillstore_tools.agent.answers import MAX_CHARS
 from spillstore_tools.agent.artifact_info import artifact_info
 from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.agent.list_artifacts import list_artifacts
+from spillstore_tools.agent.search_artifact import search_artifact
 from spillstore_tools.preview.text.clean import clean, unmasked
 from spillstore_tools.preview.text.encoded import encoding_of, in_utf8
 
@@ -427,3 +428,40 @@ def test_a_place_is_any_whole_number(session, name):
         assert "one\ntwo\n" in far.text
     answer = get_artifact(session, id=made.id, **{name: "x"})
     assert f"{name} must be a whole number, not 'x'" in answer.text
+
+
+def test_the_call_for_more_artifacts_has_their_filters(tmp_path):
+    """As it stands in the answer it lists the rest of what was asked for, in pages of the same length."""
+    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+        ids = [session.put(f"{number}", source='a "b"' if number % 2 else "c").id for number in range(12)]
+        answer = list_artifacts(session, source='a "b"', since="1h", state="sealed", limit=4)
+        assert [ids[number] for number in (11, 9, 7, 5)] == list(answer.ids)
+        called = re.search(r"\[more: list_artifacts\((.*)\)\]", answer.text)[1]
+        rest = eval(
+            f"list_artifacts(session, {called})", {"list_artifacts": list_artifacts, "session": session}
+        )
+        assert [ids[number] for number in (3, 1)] == list(rest.ids)
+        long = session.put("x\n" * 100)
+        answer = search_artifact(session, id=long.id, pattern="x", limit=3)
+        assert ", limit=3, cursor=" in answer.text
+
+
+@each_of("source", [5, ["bash"], {"a": 1}, True])
+def test_a_source_that_is_no_text_is_refused(place, source):
+    """It would be that of no artifact, so nothing would be listed."""
+    assert list_artifacts(place[0], source=source).text.startswith(
+        f"list_artifacts: source must be text, not {source!r}"
+    )
+
+
+def test_words_for_one_line_and_for_line_0(tmp_path):
+    """One line is no lines, and the line before the first is put right by its name."""
+    with Store(tmp_path, **NO_FLOORS).session("s") as session:
+        artifact = session.put("only\n", source="make")
+        assert "5 bytes, 1 line, sealed" in list_artifacts(session).text
+        assert "there is 1 line;" in get_artifact(session, id=artifact.id, start_line=5).text
+        answer = get_artifact(session, id=artifact.id, end_line=0)
+        assert ("; lines count from 1, so end_line is 1]", "only\n") == (
+            answer.text.splitlines()[0][-39:],
+            answer.content,
+        )

@@ -63,7 +63,7 @@ def test_pages(place):
     assert numbers == list(range(1, 3001))
     assert "at least 7 matching lines (7 matches) of 3000; searched to byte" in answers[0].text
     assert "3000 matching lines (3000 matches) of 3000]" in answers[-1].text
-    assert f'pattern="line", cursor="{answers[0].cursor}"' in answers[0].text
+    assert f'pattern="line", limit=7, cursor="{answers[0].cursor}"' in answers[0].text
 
 
 @pytest.mark.parametrize("limit", [1000, "1000"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -439,15 +440,55 @@ def test_closed_stdout(put, program):
     put(b"text\n")
     line = f'"{sys.executable}" -m spillstore_tools.cli show @last >&-'
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (125, "spillstore: Bad file descriptor\n")
+    assert (done.returncode, done.stderr) == (125, "spillstore: stdout: Bad file descriptor\n")
     put(b"")
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.long
+def test_closed_stderr(put, program):
+    """Who closes stderr loses messages alone: results are printed, and the exit code is what it would be."""
+    put(b"text\n")
+    lines = {
+        "show @last": (0, "text\n"),
+        "verify": (0, "session default is whole: 1 artifact, 1 chunk, 5 bytes\n"),
+        "run -- sh -c 'echo out; echo err >&2; exit 7'": (7, "out\nerr\n[exit code 7]\n"),
+        "show nosuch": (125, ""),
+        "show --lines x": (2, ""),
+    }
+    for line, expected in lines.items():
+        whole = f'"{sys.executable}" -m spillstore_tools.cli {line} 2>&-'
+        done = subprocess.run(["sh", "-c", whole], capture_output=True, text=True, check=False)
+        shown = re.sub(r"\[artifact art_\w+; ", "[", done.stdout)
+        assert (line, done.returncode, shown) == (line, *expected)
+
+
+@pytest.mark.long
+def test_numbers_of_closed_streams(tmp_path, root):
+    """The numbers of streams that the caller has closed are never those of a file of ours."""
+    script = tmp_path / "closed.py"
+    script.write_text(
+        "import os, sys\n"
+        "from spillstore_tools import cli\n"
+        "def open_ones(arguments):\n"
+        "    with open(sys.argv[1], 'w') as file:\n"
+        "        print(file.fileno(), [os.fstat(number).st_rdev == os.stat(os.devnull).st_rdev for number in range(3)], file=file)\n"
+        "    return 3\n"
+        "cli._invoke = open_ones\n"
+        "cli.main()\n"
+    )
+    told = tmp_path / "told"
+    line = f'"{sys.executable}" "{script}" "{told}" <&- >&- 2>&-'
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    number, closed = told.read_text().split(" ", 1)
+    assert (done.returncode, closed) == (3, "[True, True, True]\n")
+    assert int(number) > 2
+
+
+@pytest.mark.long
 def test_full_stdout(put):
-    """A result that cannot be written is a failure, in one line."""
+    """A result that cannot be written is a failure, in one line that names stdout: the store's disk is not full."""
     if not os.path.exists("/dev/full"):
         pytest.skip("there is no /dev/full")
     put(b"text\n")
@@ -460,7 +501,7 @@ def test_full_stdout(put):
                 text=True,
                 check=False,
             )
-        assert (done.returncode, done.stderr) == (125, "spillstore: No space left on device\n")
+        assert (done.returncode, done.stderr) == (125, "spillstore: stdout: No space left on device\n")
 
 
 def test_terminal_that_does_not_speak_utf8(put, program):
@@ -494,3 +535,20 @@ def test_the_storage_path_of_the_configuration_is_the_root(tmp_path):
     call("put", "-")
     assert (tmp_path / ".kept" / "here" / "_" / "default" / "session.db").exists()
     assert call("cat", "@last") == b"hello\n"
+
+
+def test_a_root_that_is_empty_is_refused(cli):
+    """A variable that was never set must not lead to another store, least of all where something is deleted."""
+    for name in ("list", "gc"):
+        answer = cli(name, "--root", "")
+        assert (name, answer.code, "'--root': it is empty" in answer.err) == (name, 2, True)
+
+
+def test_a_root_below_the_home(program, tmp_path):
+    """``~`` of an option or a variable that no shell has read is the home, for the command that is run, too."""
+    kept = tmp_path / "home" / "kept"
+    env = {"HOME": str(tmp_path / "home")}
+    told = program("run", "--quiet", "--root", "~/kept", "--", "sh", "-c", "echo $SPILLSTORE_ROOT", env=env)
+    assert told.out.startswith(f"{kept}\n".encode())
+    assert json.loads(program("sessions", "--json", env={**env, "SPILLSTORE_ROOT": "~/kept"}).out)["sessions"]
+    assert ["_"] == [each.name for each in kept.iterdir() if each.is_dir() and each.name == "_"]

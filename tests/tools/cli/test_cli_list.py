@@ -27,6 +27,15 @@ def test_empty(cli, store):
     assert cli("list").text == "Total: 0 artifacts, 0 bytes, stored in 0 bytes\n"
 
 
+def test_one_long_name_widens_no_table(cli, put):
+    """The rows of all others stay as they are; a program gets the name whole."""
+    put(b"a", source="s" * 5_000, content_type="t" * 5_000)
+    put(b"b", source="short")
+    for arguments in ((), ("--box",)):
+        assert max(map(len, cli("list", *arguments).text.splitlines())) < 400
+    assert {"s" * 5_000, "short"} == {each["source"] for each in cli("list", "--json").json["artifacts"]}
+
+
 def test_json(cli, put):
     """A program gets everything that is known, and the totals."""
     put(b"abc", source="bash")
@@ -139,3 +148,15 @@ def test_box(cli, put):
         "Total: 2 artifacts, 3.2 MB",
     ]
     assert lines == cli("list", "--box").text.splitlines()
+
+
+def test_null_is_no_time(cli, put):
+    """A person who types it has not left the option out, as models do; age and time are named."""
+    put(b"x")
+    for arguments, words in (
+        (["list", "--since", "null"], "'null' is no time"),
+        (["audit", "--until", "None"], "'None' is no time"),
+        (["gc", "--older-than", "null", "--dry-run"], "'null' is no age"),
+    ):
+        answer = cli(*arguments)
+        assert (arguments, answer.code, words in answer.err) == (arguments, 2, True)

@@ -357,11 +357,15 @@ def test_no_extra_is_needed(root):
         request(2, "tools/call", {"name": "bash", "arguments": {"command": "echo hi"}}),
     ]
     data = b"".join(json.dumps(each).encode() + b"\n" for each in lines)
-    done = subprocess.run(
-        [sys.executable, "-c", script], input=data, capture_output=True, check=True, timeout=120
-    )
-    found = by_id([json.loads(line) for line in done.stdout.splitlines()])
-    assert "hi\n[exit code 0]\n" == found[2]["result"]["content"][0]["text"]
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdin.write(data)
+        process.stdin.flush()  # and stays open: behind its end an answer has a second
+        found = next(answer for answer in map(json.loads, process.stdout) if answer.get("id") == 2)
+        process.stdin.close()
+        process.stdout.read()
+    assert (0, "hi\n[exit code 0]\n") == (process.returncode, found["result"]["content"][0]["text"])
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from spillstore_tools.agent.arguments import ArgumentError, number, unquoted, whole
+from spillstore_tools.describe import counted
 
 if TYPE_CHECKING:
     from spillstore import Artifact
@@ -137,6 +138,9 @@ class Range:
             first, last = skip + 1, skip + count
         if first == 0:
             self.notes.append("lines count from 1, so start_line is 1")
+        if last == 0:
+            last = 1
+            self.notes.append("lines count from 1, so end_line is 1")
         if first is not None and first < 0:
             first = max(1, lines + first + 1)
             self.notes.append(f"start_line counted from the end: {first}")
@@ -149,7 +153,7 @@ class Range:
             self.notes.append("start_line and end_line were swapped")
         if first > lines > 0:
             raise ArgumentError(
-                f"line {first} is past the end: there are {lines} lines; for example {example}"
+                f"line {first} is past the end: there {'is' if lines == 1 else 'are'} {counted(lines, 'line')}; for example {example}"
             )
         begin = artifact.locate(line=first, stream=self.stream, holes="skip")
         self.start, self.first_line = begin.byte, begin.line

@@ -170,9 +170,9 @@ def search_artifact(
         "invert": flag("invert", invert),
     }
     most = min(whole("limit", limit, least=1) or _LIMIT, _MOST)
-    search = _Search(source, expression, options, called, cleaned=not flag("raw", raw))
+    search = _Search(source, expression, options, called, most, cleaned=not flag("raw", raw))
     start = None if absent(cursor) else unquoted(cursor)
-    answer = search.count(start) if flag("count", count) else search.page(most, start)
+    answer = search.count(start) if flag("count", count) else search.page(start)
     if source is not artifact:  # positions in a string are not those of the artifact
         answer = dataclasses.replace(answer, end=0)
     return signed(session, answer, raw=flag("raw", raw))
@@ -186,6 +186,7 @@ class _Search:
         pattern: the regular expression.
         options: of ``Artifact.search``.
         called: the arguments that name the artifact in a call.
+        limit: the most matching lines of an answer.
         cleaned: whether lines are searched as a reader sees them.
     """
 
@@ -195,23 +196,25 @@ class _Search:
         pattern: str,
         options: dict[str, Any],
         called: str,
+        limit: int,
         *,
         cleaned: bool,
     ) -> None:
         self._artifact = artifact
         self._called = called
+        self._limit = limit
         self._pattern = pattern
         self._options = options
         self._cleaner = TextCleaner(encoding_of(artifact, options["stream"])) if cleaned else None
         self._deadline = time.monotonic() + SECONDS
 
-    def page(self, limit: int, cursor: str | None) -> Answer:
-        """As many matches as fit, ``limit`` at most; a few are searched for at a time, since their sizes are unknown."""
+    def page(self, cursor: str | None) -> Answer:
+        """As many matches as fit, of ``limit`` at most; a few are searched for at a time, since their sizes are unknown."""
         room = MAX_CHARS - _AROUND - min(len(self._pattern), 2 * _LONG_PATTERN)
         found: tuple[Match, ...] = ()
         shown: SearchResult | None = None
         while True:
-            result = self._run(min(limit - len(found), _STEP), cursor)
+            result = self._run(min(self._limit - len(found), _STEP), cursor)
             content, fitting = self._fitting(found + result.matches, room)
             more = fitting - len(found)
             if more < len(result.matches):
@@ -219,7 +222,7 @@ class _Search:
                     shown = self._run(more, cursor)  # with the cursor behind the last match that fits
                 return self._answer(shown, content)
             found, shown, cursor = found + result.matches, result, result.cursor
-            if cursor is None or len(found) >= limit or time.monotonic() > self._deadline:
+            if cursor is None or len(found) >= self._limit or time.monotonic() > self._deadline:
                 return self._answer(shown, content)
 
     def count(self, cursor: str | None) -> Answer:
@@ -280,6 +283,8 @@ class _Search:
         options |= {name: value for name, value in self._options.items() if value and value != "combined"}
         if self._cleaner is None:
             options["raw"] = True
+        if self._limit != _LIMIT:
+            options["limit"] = self._limit
         arguments = ", ".join(f"{name}={_written(value)}" for name, value in options.items())
         return f'search_artifact({self._called}, {arguments}, cursor="{cursor}")'
 

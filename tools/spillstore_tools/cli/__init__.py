@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import importlib
+import io
 import itertools
 import os
 import signal
@@ -28,6 +29,8 @@ from spillstore_tools.cli.support.signals import CommandInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from _typeshed import ReadableBuffer
 
 FAILED = 125
 MISUSED = 2
@@ -201,15 +204,42 @@ class _Interrupted(int):
     """The exit code after an interrupt; a shell must see the signal itself, or its loop continues."""
 
 
+class _Stdout(io.FileIO):
+    """stdout, whose errors say that it is stdout that could not be written: a full disk there is not the store's."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """As FileIO does."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = "stdout"
+            raise
+
+
 def _prepare_streams() -> None:
     """Make printing safe: for streams that the caller has closed, and for terminals without UTF-8.
 
-    The number of a closed stream must not become that of a file of ours; writing to it fails.
+    The number of a closed stream must not become that of a file of ours, so something else takes it: lowest first, since
+    a file gets the lowest number that is free. stdin stays closed for who asks, writing to stdout fails, and what goes to
+    stderr is lost, as the caller wanted.
     """
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_WRONLY)
     if sys.stdout is None:
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
-    elif hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
+        os.open(os.devnull, os.O_RDONLY)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(
+            os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", errors="backslashreplace"
+        )
+    if sys.stdout is None or sys.stdout is sys.__stdout__:
+        old = sys.stdout
+        raw = _Stdout(1, "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding="utf-8" if old is None else old.encoding,
+            errors="replace",
+            line_buffering=raw.isatty(),
+        )
 
 
 def _drop_what_cannot_be_written() -> None:

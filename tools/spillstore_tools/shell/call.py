@@ -79,7 +79,7 @@ class Call:
         found.setdefault("SPILLSTORE_ACTOR", "model")
         root = found.get("SPILLSTORE_ROOT")
         if root and ":/" not in root:
-            found["SPILLSTORE_ROOT"] = os.path.abspath(root)  # noqa: PTH100  # no link is followed
+            found["SPILLSTORE_ROOT"] = os.path.abspath(os.path.expanduser(root))  # noqa: PTH100, PTH111  # no link is followed
         folder, path = sys.executable.rpartition("/")[0], found.get("PATH")
         if path and folder not in path.split(":") and os.access(f"{folder}/spillstore", os.X_OK):
             found["PATH"] = f"{path}:{folder}"

@@ -296,7 +296,7 @@ def _configure(connection: Connection, settings: Settings, *, read_only: bool, m
 
 def _connect(path: Path, mode: str, settings: Settings, lock: FileLock | None) -> Connection:
     return Connection(
-        f"file:{urllib.parse.quote(str(path))}?mode={mode}",
+        f"file:{urllib.parse.quote(os.fsencode(path))}?mode={mode}",
         path=path,
         lock=lock,
         uri=True,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.agent.arguments import ArgumentError, moment
-from spillstore_tools.cli.support.location import Location, refuse_memory
+from spillstore_tools.cli.support.location import Location, named_root, refuse_memory
 from spillstore_tools.cli.support.output import json_option, local, note, print_json
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.cli.support.ranges import size_option
@@ -42,11 +42,10 @@ def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | Non
 
     with contextlib.suppress(InvalidSettingError):
         return parse_duration("--older-than", text)
-    try:
-        if text.strip()[:1] != "-":  # no moment is before 1970
-            return max(0.0, time.time() - (moment("--older-than", text, here=True) or 0.0))
-    except ArgumentError:
-        pass
+    with contextlib.suppress(ArgumentError):
+        at = moment("--older-than", text, here=True)
+        if at is not None and text.strip()[:1] != "-":  # no moment is before 1970
+            return max(0.0, time.time() - at)
     raise click.BadParameter(
         f"{text!r} is no age; for example 30m, 12h, 7d, 3600 (seconds) or 2026-11-20T08:00"
     )
@@ -71,6 +70,7 @@ def _age(_: click.Context, __: click.Parameter, text: str | None) -> float | Non
     "--root",
     envvar="SPILLSTORE_ROOT",
     metavar="STORE",
+    callback=named_root,
     help="The store: a folder, or the URL of a server.  [SPILLSTORE_ROOT; default: in the user's state folder]",
 )
 @json_option

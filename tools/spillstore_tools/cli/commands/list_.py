@@ -166,10 +166,10 @@ def _row(info: ArtifactInfo) -> tuple[str, ...]:
         human_size(info.size),
         human_size(info.stored_size),
         f"{info.lines:,}",
-        info.content_type or "",
+        shortened(info.content_type or ""),  # of this and of the source a server that is proxied has the say
         _state(info),
         "" if info.exit_code is None else str(info.exit_code),
-        info.source,
+        shortened(info.source),
         local(info.created),
         shortened(called),
     )
@@ -182,4 +182,4 @@ def _state(info: ArtifactInfo) -> str:
 
 def _boxed(info: ArtifactInfo) -> tuple[str, ...]:
     size = human_size(info.size, unit="B")  # as the manual of `acode` writes it
-    return info.id, size, info.content_type or "", info.source
+    return info.id, size, shortened(info.content_type or ""), shortened(info.source)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -47,10 +46,10 @@ def place_for(scope: str, *, rewrites: bool = False) -> Place:
 
 def store_folder() -> str | None:
     """The store's folder, absolute; None for one on a server or in memory."""
-    from spillstore.store import default_root  # noqa: PLC0415  # likewise
+    from spillstore.store import address_of, default_root  # noqa: PLC0415  # likewise
 
     root = configured_root() or default_root()
-    return None if ":" in root.partition("/")[0] else os.path.abspath(root)  # noqa: PTH100  # no link is followed
+    return None if ":" in root.partition("/")[0] else address_of(root)
 
 
 def performed(

@@ -99,6 +99,17 @@ def observe() -> None:
         from_environment()
 
 
+def named_root(_: click.Context, parameter: click.Parameter, root: str | None) -> str | None:
+    """Callback of ``--root``: a folder may begin with ``~``, also where no shell has read it.
+
+    Raises:
+        click.BadParameter: it is empty, as a variable that was never set: it would be another store than was meant.
+    """
+    if root == "":
+        raise click.BadParameter("it is empty; leave it out for the default store", param=parameter)
+    return None if root is None else os.path.expanduser(root)  # noqa: PTH111  # a URL stays as it is
+
+
 def refuse_memory(root: str | None) -> None:
     """Raise a usage error for a store in memory, which would end with the command."""
     if root == "memory:":

@@ -13,7 +13,7 @@ from spillstore.audit.actor import acting
 from spillstore.model.ids import named_by
 from spillstore_tools.cli.support.artifacts import LAST
 from spillstore_tools.cli.support.completion import complete_folder, complete_id, complete_session
-from spillstore_tools.cli.support.location import Location, refuse_memory, without_password
+from spillstore_tools.cli.support.location import Location, named_root, refuse_memory, without_password
 from spillstore_tools.cli.support.working_folders import project_session
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def location_options(
         "--root",
         envvar="SPILLSTORE_ROOT",
         metavar="STORE",
+        callback=named_root,
         shell_complete=complete_folder,
         help="The store: a folder, or the URL of a server.  [SPILLSTORE_ROOT; default: in the user's state folder]",
     )

@@ -71,10 +71,15 @@ def moment_here(_: click.Context, parameter: click.Parameter, text: str | None) 
     Raises:
         click.BadParameter: it is neither.
     """
+    if text is None:
+        return None
     try:
-        return moment(str(parameter.name), text, here=True)
+        found = moment(str(parameter.name), text, here=True)
     except ArgumentError as error:
         raise click.BadParameter(str(error).removeprefix(f"{parameter.name}: ")) from None
+    if found is None:  # ``null``, by which a model leaves out what a person would not have typed
+        raise click.BadParameter(f"{text!r} is no time; for example 2h, 7d or 2026-11-20T08:00")
+    return found
 
 
 def print_json(value: object) -> None:

@@ -17,7 +17,7 @@ from spillstore.exceptions import SpillstoreError
 from spillstore_tools.agent.answers import Answer
 from spillstore_tools.agent.arguments import ArgumentError
 from spillstore_tools.agent.bash_result import BashResult
-from spillstore_tools.describe import human_size
+from spillstore_tools.describe import counted, human_size
 from spillstore_tools.mcp.server.resources import list_resources, read_resource
 from spillstore_tools.mcp.wire.messages import INTERNAL_ERROR, INVALID_PARAMS
 from spillstore_tools.mcp.wire.tool_results import encodable, result_of
@@ -178,7 +178,7 @@ async def _with_reports(call: Coroutine[Any, Any, _T], printed: _OutputCounter, 
         while not (await asyncio.wait([task], timeout=_PROGRESS))[0]:
             if printed.size > reported:
                 reported = printed.size
-                await report(float(reported), f"{printed.lines} lines, {human_size(reported)}")
+                await report(float(reported), f"{counted(printed.lines, 'line')}, {human_size(reported)}")
         return task.result()
     finally:
         if not task.done():

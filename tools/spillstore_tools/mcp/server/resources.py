@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from spillstore.exceptions import InvalidSettingError
 from spillstore_tools.agent.artifacts import find_artifact
 from spillstore_tools.agent.get_artifact import get_artifact
-from spillstore_tools.describe import human_size
+from spillstore_tools.describe import counted, human_size
 from spillstore_tools.mcp.wire.tool_results import encodable
 from spillstore_tools.output.rendering import head_of, kind_of
 from spillstore_tools.preview.text.clean import label
@@ -61,7 +61,7 @@ def _resource(info: ArtifactInfo) -> dict[str, Any]:
         "name": info.id,
         "title": encodable(title if len(title) <= _MAX_TITLE else f"{title[: _MAX_TITLE - 3]}..."),
         "description": encodable(
-            f"{label(info.source)[:_MAX_TITLE]}: {human_size(info.size)}, {info.lines} lines, {ended}"
+            f"{label(info.source)[:_MAX_TITLE]}: {human_size(info.size)}, {counted(info.lines, 'line')}, {ended}"
         ),
         "mimeType": encodable(info.content_type or _TEXT),
         "size": info.size,
