@@ -28,7 +28,7 @@
  */
 #include "scan.h"
 
-#define VERSION 13
+#define VERSION 14
 #define BLOCK 65536
 #define LANES 6
 

@@ -48,7 +48,7 @@ enum {
     BEGINS = 33554432, /* a line that may have the value of a name above it */
 };
 
-enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED, PROMPTED };
+enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED, TOLD };
 
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK, HINT };

@@ -149,24 +149,6 @@ static int line_start_could(const Text *t, i64 start) {
     return 1;
 }
 
-/* Whether a word behind `at` has letters of both cases and digits, as passwords have to. */
-static int typed_behind(const Text *t, i64 at) {
-    int small = 0, capital = 0, digit = 0;
-    for (const i64 most = at + BACK; at < most && !is(t, at, LINE_END); at++) {
-        if (at >= t->size)
-            return 1;
-        u8 byte = t->text[at];
-        if (byte == ' ' || byte == '\t')
-            small = capital = digit = 0;
-        small |= byte >= 'a' && byte <= 'z';
-        capital |= byte >= 'A' && byte <= 'Z';
-        digit |= byte >= '0' && byte <= '9';
-        if (small && capital && digit)
-            return 1;
-    }
-    return 0;
-}
-
 /* Whether a prompt may stand before in the line, a trace's plus, a number of a history, or a bar before the literal. */
 static int prompt_before(const Text *t, i64 start) {
     const i64 line = line_before(t, start), first = blanks_end(t, line);
@@ -194,8 +176,57 @@ static int prompt_before(const Text *t, i64 start) {
     return 0;
 }
 
-/* Whether a command line stands there, with what looks typed as a password behind the literal. */
-static int prompted_could(const Text *t, i64 start, i64 end) { return prompt_before(t, start) && typed_behind(t, end); }
+/* Which of sixteen bytes are of words as `told.py` has them; digits, capitals, small letters. */
+static inline u32 told_in(Sixteen bytes) {
+    return words_in(bytes) & ~bits_of((Sixteen)(bytes == '(') | (Sixteen)(bytes == '<') | (Sixteen)(bytes == '>') |
+                                      (Sixteen)(bytes == '\\') | (Sixteen)(bytes > 126));
+}
+
+static inline u32 digits_in(Sixteen bytes) { return bits_of((Sixteen)(bytes - '0' < 10)); }
+static inline u32 capitals_in(Sixteen bytes) { return bits_of((Sixteen)(bytes - 'A' < 26)); }
+static inline u32 small_in(Sixteen bytes) { return bits_of((Sixteen)(bytes - 'a' < 26)); }
+
+/* Where such a word ends from `at` on, if not behind `most`. */
+static i64 told_end(const Text *t, i64 at, i64 most) {
+    for (int letters = 16; letters == 16 && at < most; at += letters) letters = ones_first(told_in(bytes_from(t, at)));
+    return at;
+}
+
+/* Whether a word behind has letters of both cases and digits, as passwords have to, and signs, unless a prompt stands before. */
+static int told_could(const Text *t, i64 start, i64 end) {
+    enum { LEAST = 8, MOST = 106 };
+    const i64 most = end + BACK + MOST;
+    for (i64 at = told_in(bytes_before(t, end)) >> 15 ? told_end(t, end, most) : end, last = at; at < most;) {
+        const Sixteen bytes = bytes_from(t, at);
+        const u32 digits = digits_in(bytes), ends = line_ends_in(bytes);
+        const int first = digits ? __builtin_ctz(digits) : 16;
+        if (ends && __builtin_ctz(ends) < first)
+            return 0;
+        if (!digits) {
+            at += 16;
+            if (at >= t->size)
+                return 1;
+            continue;
+        }
+        i64 word = at + first, stop = told_end(t, word, word + MOST);
+        for (int letters = 16; letters == 16 && word > last; word -= letters) letters = ones_last(told_in(bytes_before(t, word)));
+        if (stop >= t->size)
+            return 1;
+        u32 capital = 0, small = 0, sign = 0;
+        for (at = word; at < stop; at += 16) {
+            const Sixteen part = bytes_from(t, at);
+            const u32 whole = stop - at < 16 ? (1u << (stop - at)) - 1 : 0xFFFF;
+            const u32 capitals = capitals_in(part) & whole, smalls = small_in(part) & whole;
+            capital |= capitals;
+            small |= smalls;
+            sign |= whole & ~(capitals | smalls | digits_in(part));
+        }
+        if (stop - word >= LEAST && stop - word <= MOST && capital && small && (sign || prompt_before(t, start)))
+            return 1;
+        at = last = stop;
+    }
+    return 0;
+}
 
 int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
     switch (literal->check) {
@@ -211,8 +242,8 @@ int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
         return command_could(t, start, end);
     case INSERTED:
         return inserted_could(t, end);
-    case PROMPTED:
-        return prompted_could(t, start, end);
+    case TOLD:
+        return told_could(t, start, end);
     case LINE_START:
         return line_start_could(t, start);
     default:

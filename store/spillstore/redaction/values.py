@@ -282,11 +282,11 @@ def _loose(value: bytes) -> bool:
     if shapes.MIXED.fullmatch(value):
         return not shapes.NUMBERED.fullmatch(value) and not (shapes.TYPE.fullmatch(value) and _humped(value))
     return shapes.TYPED.fullmatch(value) is not None and (
-        shapes.WORD_AND_NUMBER.fullmatch(value) is not None or _jumbled(value)
+        shapes.WORD_AND_NUMBER.fullmatch(value) is not None or jumbled(value)
     )
 
 
-def _jumbled(value: bytes) -> bool:
+def jumbled(value: bytes) -> bool:
     """Whether letters, capitals and digits change as often as in no name of a program, nor in several with dots between them."""
     letters = len(value) - len(shapes.JOINTS.findall(value))
     words = sum(map(len, shapes.SHORT_WORDS.findall(value)))
