@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import line_start
 from spillstore.redaction.tables import classes, shapes
-from spillstore.redaction.values import LEAST, jumbled, typed
+from spillstore.redaction.values import LEAST, drawn, jumbled, typed
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -76,9 +76,11 @@ def _found(look: Look, first: int, stop: int, *, asked: bool) -> None:
 
 def _signed(value: bytes) -> bool:
     """Whether it looks typed in as a password and like nothing else: a sign among its letters that stands in no name, or no order in them."""
-    if not typed(value, quoted=False):
+    if not typed(value, quoted=False) or shapes.NO_SIGN.search(value):
         return False
     inner = value.rstrip(b"!?")
-    if shapes.WORD_AND_NUMBER.fullmatch(value) or shapes.SIGN.search(inner, 1):
-        return shapes.NO_SIGN.search(value) is None
+    if shapes.WORD_AND_NUMBER.fullmatch(value):
+        return True
+    if shapes.SIGN.search(inner, 1):
+        return drawn(value)
     return shapes.JOINTS.search(inner) is not None and shapes.ID_OF_A_KIND.match(inner) is None and jumbled(inner)

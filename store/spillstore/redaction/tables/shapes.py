@@ -132,9 +132,12 @@ TYPED = _shape(
     "kittens7",
 )
 SIGN = _shape(rb"[!@#%^&*+?~=]", "a!", "a-", "search")
-# signs of escapes, addresses and base64, not of passwords
+# signs of escapes, addresses, classes of letters, masks and base64, and words of manuals; not of passwords
 NO_SIGN = _shape(
-    rb"%[0-9A-Fa-f]{2}|[?&][\w.-]+=|\A[A-Za-z0-9+/]{21,}={0,2}\Z", "a%3Ab", "a%b", "search"
+    rb"%[0-9A-Fa-f]{2}|[?&][\w.-]+=|[Aa]-[Zz]|0-9|\*{3}|(?i:p[a@4][s$]{2}w|s[e3]cret|example|qwert)|\A[A-Za-z0-9+/]{21,}={0,2}\Z",
+    "a%3Ab",
+    "a%b",
+    "search",
 )
 ID_OF_A_KIND = _shape(rb"[a-z]{1,8}_[A-Za-z0-9]+\Z|[A-Za-z]{2}\d\.[0-9a-f]+\Z", "evt_1eCed", "evt_1e.Ced")
 # as people make one that must have all kinds of letters
