@@ -93,8 +93,22 @@ int element_could_be(const Text *t, i64 from, i64 to, int strength) {
 
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
-/* Whether every piece of a value is a word or a small number: [A-Za-z]{1,16}\d{0,3} | \d{1,4} | [vVxX]\d+ */
+/* How many humps letters and digits have: `getURLOf2` has get, URL, Of, 2. */
+static i64 humps_of(const Text *t, i64 from, i64 to) {
+    i64 humps = 0;
+    for (i64 i = from, before = 0; i < to; i++) {
+        const u8 byte = t->text[i];
+        const i64 now = byte <= '9' ? 1 : byte <= 'Z' ? 2 : 3;
+        humps += now == 2 ? before != 2 || (i + 1 < to && t->text[i + 1] > 'Z') : now == 3 ? before < 2 : before != 1;
+        before = now;
+    }
+    return humps;
+}
+
+/* Whether every piece of a value is a word or a small number: [A-Za-z]{1,16}\d{0,3} | \d{1,4} | [vVxX]\d+, a long one with few
+ * humps, and it is no word and number as people make a password of, which ends in a sign and two letters at most. */
 int wordy(const Text *t, i64 from, i64 to) {
+    enum { LONG_WORD = 12 };
     for (i64 i = from; i < to;) {
         if (!is(t, i, PIECE)) {
             i++;
@@ -107,6 +121,8 @@ int wordy(const Text *t, i64 from, i64 to) {
             return 0;
         int version = letters == 1 && (small(t->text[first]) == 'v' || small(t->text[first]) == 'x');
         if (letters ? letters > 16 || (digits > 3 && !version) : digits > 4 || digits == 0)
+            return 0;
+        if ((first == from && digits == 3 && i < to && to - i <= 3) || (i - first >= LONG_WORD && humps_of(t, first, i) * 3 > i - first))
             return 0;
     }
     return 1;

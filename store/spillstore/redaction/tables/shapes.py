@@ -139,6 +139,7 @@ NO_SIGN = _shape(
     "a%b",
     "search",
 )
+BASE64 = _shape(rb"[A-Za-z0-9+/]{16,}={0,2}", "Ab3/Cd4+Ef5aGh6iJk7==", "Ab3/Cd4")
 ID_OF_A_KIND = _shape(rb"[a-z]{1,8}_[A-Za-z0-9]+\Z|[A-Za-z]{2}\d\.[0-9a-f]+\Z", "evt_1eCed", "evt_1e.Ced")
 # as people make one that must have all kinds of letters
 WORD_AND_NUMBER = _shape(
