@@ -176,15 +176,11 @@ static int prompt_before(const Text *t, i64 start) {
     return 0;
 }
 
-/* Which of sixteen bytes are of words as `told.py` has them; digits, capitals, small letters. */
+/* Which of sixteen bytes are of words as `told.py` has them. */
 static inline u32 told_in(Sixteen bytes) {
     return words_in(bytes) & ~bits_of((Sixteen)(bytes == '(') | (Sixteen)(bytes == '<') | (Sixteen)(bytes == '>') |
                                       (Sixteen)(bytes == '\\') | (Sixteen)(bytes > 126));
 }
-
-static inline u32 digits_in(Sixteen bytes) { return bits_of((Sixteen)(bytes - '0' < 10)); }
-static inline u32 capitals_in(Sixteen bytes) { return bits_of((Sixteen)(bytes - 'A' < 26)); }
-static inline u32 small_in(Sixteen bytes) { return bits_of((Sixteen)(bytes - 'a' < 26)); }
 
 /* Where such a word ends from `at` on, if not behind `most`. */
 static i64 told_end(const Text *t, i64 at, i64 most) {
@@ -192,39 +188,110 @@ static i64 told_end(const Text *t, i64 at, i64 most) {
     return at;
 }
 
-/* Whether a word behind has letters of both cases and digits, as passwords have to, and signs, unless a prompt stands before. */
-static int told_could(const Text *t, i64 start, i64 end) {
-    enum { LEAST = 8, MOST = 106 };
-    const i64 most = end + BACK + MOST;
-    for (i64 at = told_in(bytes_before(t, end)) >> 15 ? told_end(t, end, most) : end, last = at; at < most;) {
+/* Whether the bytes have small letters and capitals; digits were seen. */
+static int both_cases(const Text *t, i64 from, i64 to) {
+    u32 small = 0, capital = 0;
+    for (i64 at = from; at < to; at += 16) {
         const Sixteen bytes = bytes_from(t, at);
-        const u32 digits = digits_in(bytes), ends = line_ends_in(bytes);
+        const u32 within = to - at < 16 ? (1u << (to - at)) - 1 : 0xFFFF;
+        small |= bits_of((Sixteen)(bytes - 'a' < 26)) & within;
+        capital |= bits_of((Sixteen)(bytes - 'A' < 26)) & within;
+    }
+    return small && capital;
+}
+
+/* Whether it is a word and a number as people make a password of, WORD_AND_NUMBER of `shapes.py`: `Kitten1987.x`. */
+static int word_and_number(const Text *t, i64 from, i64 to) {
+    i64 at = from, digits = 0;
+    while (at < to && at - from < 16 && is(t, at, ALNUM) && !is(t, at, DIGIT)) at++;
+    if (at - from < 3)
+        return 0;
+    while (at < to && is(t, at, DIGIT)) at++, digits++;
+    return (digits == 3 || digits == 4) && at < to && to - at <= 3 && !is(t, at, ALNUM);
+}
+
+/* Whether a value has letters of both cases and digits, as passwords have to: 1, and 2 if it says more, by a sign or by no order. */
+static int typed_as(const Text *t, i64 from, i64 to) {
+    enum { SMALL = 1, CAPITAL, NUMERAL, JOINT, MARK, LONGEST = 40 };
+    i64 inner = to, changes = 0, letters = 0;
+    int seen = 0, marked = 0;
+    if (to - from < 8 || to - from > LONGEST)
+        return 0;
+    while (inner > from && one_of(t->text[inner - 1], "!?")) inner--;
+    for (i64 i = from, before = JOINT; i < to; i++) {
+        const u8 byte = t->text[i];
+        i64 now = one_of(byte, "_.:-") ? JOINT : MARK;
+        if (is(t, i, ALNUM))
+            now = byte <= '9' ? NUMERAL : byte <= 'Z' ? CAPITAL : SMALL;
+        if (now == MARK && !one_of(byte, "!@#%^&*+?~") && !(byte == '=' && i >= to - 2))
+            return 0;
+        changes += before < JOINT && now != before && byte != '_' && byte != '-';
+        letters += now != JOINT;
+        marked |= now == MARK && i > from && i < inner;
+        seen |= 1 << now;
+        before = now;
+    }
+    if ((seen & 14) != 14)
+        return 0;
+    if (word_and_number(t, from, to))
+        return 2;
+    return 1 + (marked ? !wordy(t, from, to) : (seen & 1 << JOINT) && changes * 5 >= letters * 2);
+}
+
+/* The same of a word: all of it, what stands behind the first sign in it, or behind an option's letter or an escape. */
+static int word_typed_as(const Text *t, i64 from, i64 to) {
+    const int escaped = at_is(t, from - 1, '\\');
+    while (to > from && one_of(t->text[to - 1], ")]},;.:|")) to--;
+    while (from < to && one_of(t->text[from], "[{,;:=")) from++;
+    i64 sign = from;
+    while (sign < to && !one_of(t->text[sign], ":=/%")) sign++;
+    int typed = typed_as(t, from, to);
+    if (sign < to)
+        typed |= typed_as(t, sign + 1, to);
+    if (at_is(t, from, '-') || escaped)
+        typed |= typed_as(t, from + 1 + !escaped, to);
+    return typed;
+}
+
+/* Whether a word behind has such a value; where no prompt stands before, one that says more. Words are looked at once. */
+static int told_could(Text *t, i64 start, i64 end, int asks) {
+    enum { LONGEST = 106 };
+    const i64 most = end + BACK + LONGEST;
+    i64 at = told_in(bytes_before(t, end)) >> 15 ? told_end(t, end, most) : end;
+    int prompt = asks ? -1 : 0;
+    if (end < t->told) {
+        if (asks && end <= t->typed && (prompt = prompt_before(t, start)))
+            return 1;
+        at = t->told;
+    }
+    for (i64 last = at; at < most;) {
+        const Sixteen bytes = bytes_from(t, at);
+        const u32 digits = bits_of((Sixteen)(bytes - '0' < 10)), ends = line_ends_in(bytes);
         const int first = digits ? __builtin_ctz(digits) : 16;
         if (ends && __builtin_ctz(ends) < first)
-            return 0;
+            break;
         if (!digits) {
             at += 16;
             if (at >= t->size)
                 return 1;
             continue;
         }
-        i64 word = at + first, stop = told_end(t, word, word + MOST);
+        i64 word = at + first;
+        const i64 stop = told_end(t, word, word + LONGEST);
         for (int letters = 16; letters == 16 && word > last; word -= letters) letters = ones_last(told_in(bytes_before(t, word)));
+        at = last = stop;
         if (stop >= t->size)
             return 1;
-        u32 capital = 0, small = 0, sign = 0;
-        for (at = word; at < stop; at += 16) {
-            const Sixteen part = bytes_from(t, at);
-            const u32 whole = stop - at < 16 ? (1u << (stop - at)) - 1 : 0xFFFF;
-            const u32 capitals = capitals_in(part) & whole, smalls = small_in(part) & whole;
-            capital |= capitals;
-            small |= smalls;
-            sign |= whole & ~(capitals | smalls | digits_in(part));
-        }
-        if (stop - word >= LEAST && stop - word <= MOST && capital && small && (sign || prompt_before(t, start)))
+        if (stop - word < 8 || stop - word > LONGEST || !both_cases(t, word, stop))
+            continue;
+        const int typed = word_typed_as(t, word, stop);
+        if (!typed)
+            continue;
+        if (typed > 1 || (prompt < 0 ? (prompt = prompt_before(t, start)) : prompt))
             return 1;
-        at = last = stop;
+        t->typed = word;
     }
+    t->told = at;
     return 0;
 }
 
@@ -243,7 +310,7 @@ int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
     case INSERTED:
         return inserted_could(t, end);
     case TOLD:
-        return told_could(t, start, end);
+        return told_could(t, start, end, literal->least);
     case LINE_START:
         return line_start_could(t, start);
     default:

@@ -65,6 +65,7 @@ _FUNCTIONS: dict[str, Rule] = {
     "url": addresses.url,
     "own_line": commands.own_line,
     "told": told.told,
+    "prompted": told.prompted,
     "pgpass": commands.pgpass,
     "segment": segment,
 }

@@ -88,6 +88,7 @@ _CHECKS: dict[Rule, _Check] = {
     addresses.url: _Check(_CREDENTIALS),
     commands.own_line: _Check(_LINE_START),
     told.told: _Check(_TOLD),
+    told.prompted: _Check(_TOLD, least=1),
     headers.cookie: _Check(_COOKIE, classes.members(headers.COOKIE_NAME) + b"=", headers.LONGEST_NAME + 1),
     headers.authorization: _Check(
         _SIGNED, classes.members(classes.CREDENTIAL), headers.LEAST_CREDENTIAL, comma=True

@@ -36,10 +36,19 @@ _QUOTES = frozenset(b"\"'")
 _ESCAPES = frozenset(b"nrt")
 
 
-def told(look: Look, start: int, end: int) -> int:
+def told(look: Look, _start: int, end: int) -> int:
     """A word stands here that says that a password follows."""
+    return _behind(look, end, prompt=False)
+
+
+def prompted(look: Look, start: int, end: int) -> int:
+    """``login``, ``user add`` or the like stands here, in a command line or elsewhere."""
+    low = line_start(look.text, start, max(0, start - REACH))
+    return _behind(look, end, prompt=_PROMPT.match(look.text, low, start) is not None)
+
+
+def _behind(look: Look, end: int, *, prompt: bool) -> int:
     text = look.text
-    prompt = _PROMPT.match(text, line_start(text, start, max(0, start - REACH)), start) is not None
     place = look.run(_LETTERS, end) if text[end - 1] in _MEMBERS else end
     before = b""
     for match in _WORD.finditer(text, max(place, look.told[prompt]), look.line(end)):

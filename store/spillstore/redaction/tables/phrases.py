@@ -571,7 +571,7 @@ PHRASES: tuple[Phrase, ...] = (
         "WPA key: required\nWi-Fi key size: 12.5 bits",
     ),
     Phrase(
-        "口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호"
+        "口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비번"
         "|senord|parola|Parola|heslo|Heslo|şifre|clave|Clave|salasana|Salasana|adgangskode|Adgangskode|passord|Passord"
         "|lozinka|Lozinka|kata sandi|Kata sandi",
         "value",
@@ -579,6 +579,14 @@ PHRASES: tuple[Phrase, ...] = (
         "пароль: 7%a{11}\n\n口令: 7%a{11}",
         "a:пароль:7%a{11}",
         _NO_COLON,
+    ),
+    Phrase(
+        "호",
+        "value",
+        ASSIGN,
+        "비밀번호: 7%a{11}\n\n암호: 7%a{11}",
+        "a:암호:7%a{11}\n번호: 7%a{11}",
+        r"(?:\A|[^:])(?:비밀번|암)",
     ),
     Phrase(
         SERVICES.replace(" ", "|"),

@@ -419,8 +419,8 @@ SIGNATURES = (
 SAY_PASSWORD = (
     *("assword", "asswd", "assphrase", "sscode", "ASSWORD", "ASSWD", "ASSPHRASE", "edential", "EDENTIAL"),
     *("ogin", "OGIN", "nlock", "luks", "rcon", "dentified", "DENTIFIED", " /p "),
-    *("asswort", "ennwort", "de passe", "ontrase", "enha", "asło", "arola", "eslo", "achtwoord", "ösenord"),
-    *("dgangskode", "alasana", "арол", "密码", "密碼", "スワード", "밀번호"),
+    *("asswort", "ennwort", "de passe", "ontrase", "enha", "asło", "arola", "eslo", "achtwoord", "enord"),
+    *("dgangskode", "alasana", "арол"),
 )
 _B64 = r"[A-Za-z0-9+/=]"
 _CRYPT = r"[./A-Za-z0-9]"
@@ -557,7 +557,7 @@ FILES = (
             " unlock ",
             " +login ",
         ),
-        rule="told",
+        rule="prompted",
         goes="+ ./deploy.sh prod me X%a{5}!7y\n$ samba-tool user create me 'Kittens%d{2}!x'\n+ tool login me X%a{11}!7y\n  501  tool secret add x --data aX7%a{11}\n"
         "me@host:~$ bundle config https://gems.example.com me:aX7!%a{11}",
         stays="$ tool login --client aX7%a{11}\nThe user login fails for aX7!%a{11}\n$ tool user add me /srv/aX7%a{11} X7%a{3}.txt me@Host7.example.com",
