@@ -571,9 +571,7 @@ PHRASES: tuple[Phrase, ...] = (
         "WPA key: required\nWi-Fi key size: 12.5 bits",
     ),
     Phrase(
-        "口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비번"
-        "|senord|parola|Parola|heslo|Heslo|şifre|clave|Clave|salasana|Salasana|adgangskode|Adgangskode|passord|Passord"
-        "|lozinka|Lozinka|kata sandi|Kata sandi",
+        "口令|пароль|Пароль|contraseña|Contraseña|passe|hasło|Hasło|비번|şifre|clave|Clave|kata sandi|Kata sandi",
         "value",
         ASSIGN,
         "пароль: 7%a{11}\n\n口令: 7%a{11}",

@@ -419,8 +419,8 @@ SIGNATURES = (
 SAY_PASSWORD = (
     *("assword", "asswd", "assphrase", "sscode", "ASSWORD", "ASSWD", "ASSPHRASE", "edential", "EDENTIAL"),
     *("ogin", "OGIN", "nlock", "luks", "rcon", "dentified", "DENTIFIED", " /p "),
-    *("asswort", "ennwort", "de passe", "ontrase", "enha", "asło", "arola", "eslo", "achtwoord", "enord"),
-    *("dgangskode", "alasana", "арол"),
+    *("asswort", "ennwort", "de passe", "ontrase", "senha", "asło", "parola", "heslo", "chtwoord", "enord"),
+    *("angskode", "lasana", "арол"),
 )
 _B64 = r"[A-Za-z0-9+/=]"
 _CRYPT = r"[./A-Za-z0-9]"
