@@ -90,6 +90,6 @@ def _signed(value: bytes) -> bool:
     inner = value.rstrip(b"!?")
     if shapes.WORD_AND_NUMBER.fullmatch(value):
         return True
-    if shapes.SIGN.search(inner, 1):
+    if shapes.TYPED_SIGN.search(inner, 1):
         return drawn(value)
     return shapes.JOINTS.search(inner) is not None and shapes.ID_OF_A_KIND.match(inner) is None and jumbled(inner)

@@ -132,6 +132,8 @@ TYPED = _shape(
     "kittens7",
 )
 SIGN = _shape(rb"[!@#%^&*+?~=]", "a!", "a-", "search")
+# of a password, and not of a program's conditions
+TYPED_SIGN = _shape(rb"[!@#%^&*+~=]", "a!", "a?", "search")
 # signs of escapes, addresses, classes of letters, masks and base64, and words of manuals; not of passwords
 NO_SIGN = _shape(
     rb"%[0-9A-Fa-f]{2}|[?&][\w.-]+=|[Aa]-[Zz]|0-9|\*{3}|(?i:p[a@4][s$]{2}w|s[e3]cret|example|qwert)|\A[A-Za-z0-9+/]{21,}={0,2}\Z",
