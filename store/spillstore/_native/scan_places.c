@@ -257,14 +257,14 @@ static int word_typed_as(const Text *t, i64 from, i64 to) {
 static int told_could(Text *t, i64 start, i64 end, int asks) {
     enum { LONGEST = 106 };
     const i64 most = end + BACK + LONGEST;
-    i64 at = told_in(bytes_before(t, end)) >> 15 ? told_end(t, end, most) : end;
+    i64 last = told_in(bytes_before(t, end)) >> 15 ? told_end(t, end, most) : end; /* where a word has ended */
     int prompt = asks ? -1 : 0;
-    if (end < t->told) {
-        if (asks && end <= t->typed && (prompt = prompt_before(t, start)))
+    if (last < t->told) {
+        if (asks && last <= t->typed && (prompt = prompt_before(t, start)))
             return 1;
-        at = t->told;
+        last = t->told;
     }
-    for (i64 last = at; at < most;) {
+    for (i64 at = last; at < most;) {
         const Sixteen bytes = bytes_from(t, at);
         const u32 digits = bits_of((Sixteen)(bytes - '0' < 10)), ends = line_ends_in(bytes);
         const int first = digits ? __builtin_ctz(digits) : 16;
@@ -277,7 +277,7 @@ static int told_could(Text *t, i64 start, i64 end, int asks) {
             continue;
         }
         i64 word = at + first;
-        const i64 stop = told_end(t, word, word + LONGEST);
+        const i64 stop = told_end(t, word, t->size);
         for (int letters = 16; letters == 16 && word > last; word -= letters) letters = ones_last(told_in(bytes_before(t, word)));
         at = last = stop;
         if (stop >= t->size)
@@ -291,7 +291,7 @@ static int told_could(Text *t, i64 start, i64 end, int asks) {
             return 1;
         t->typed = word;
     }
-    t->told = at;
+    t->told = last;
     return 0;
 }
 

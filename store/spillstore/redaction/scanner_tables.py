@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _native
-from spillstore.redaction import addresses, assignments, commands, headers, told, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, tokens, told
 from spillstore.redaction.name_tables import NameTables, name_tables
 from spillstore.redaction.places import LEAST_SEGMENT, SEGMENT, Placed, segment
 from spillstore.redaction.tables import classes, forms, runs, scanner

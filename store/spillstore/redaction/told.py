@@ -31,7 +31,9 @@ _FOR_SECRETS = re.compile(
 )
 _BEFORE = b"[{,;:="
 _BEHIND = b")]},;.:|"
-_NAMED = re.compile(rb"(?:--?|/)?[A-Za-z][\w.@-]{0,47}[:=/%](?=.{8})|-[pP](?=.{8})")  # what may stand before it in one word
+_NAMED = re.compile(
+    rb"(?:--?|/)?[A-Za-z][\w.@-]{0,47}[:=/%](?=.{8})|-[pP](?=.{8})"
+)  # what may stand before it in one word
 _QUOTES = frozenset(b"\"'")
 _ESCAPES = frozenset(b"nrt")
 
@@ -92,4 +94,8 @@ def _signed(value: bytes) -> bool:
         return True
     if shapes.TYPED_SIGN.search(inner, 1):
         return drawn(value)
-    return shapes.JOINTS.search(inner) is not None and shapes.ID_OF_A_KIND.match(inner) is None and jumbled(inner)
+    return (
+        shapes.JOINTS.search(inner) is not None
+        and shapes.ID_OF_A_KIND.match(inner) is None
+        and jumbled(inner)
+    )

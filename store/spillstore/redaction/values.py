@@ -143,9 +143,7 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
         chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
         return drawn(value) or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
     made = len(value) >= _LONG and entropy(value) >= _BITS
-    return (
-        drawn(value) or (made and not _words(value)) or shapes.WORD_AND_NUMBER.fullmatch(value) is not None
-    )
+    return drawn(value) or (made and not _words(value)) or shapes.WORD_AND_NUMBER.fullmatch(value) is not None
 
 
 def _binary(value: bytes) -> bool:

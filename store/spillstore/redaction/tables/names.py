@@ -308,7 +308,19 @@ JOINED = {
     "nwkkey": "network master key",
 }
 # Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
-ENDINGS = ("password", "passwort", "kennwort", "wachtwoord", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
+ENDINGS = (
+    "password",
+    "passwort",
+    "kennwort",
+    "wachtwoord",
+    "passwd",
+    "secret",
+    "token",
+    "passphrase",
+    "apikey",
+    "accesskey",
+    "secretkey",
+)
 SHORT_ENDINGS = ("pass", "pwd", "pw")
 BEFORE_SHORT = words(
     "auth new old vpn master bind usr svc guest wifi sip ldap imap backup unlock cert pfx db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "

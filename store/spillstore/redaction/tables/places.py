@@ -491,7 +491,14 @@ FILES = (
     ),
     Place(
         "PASSWORD_HASH",
-        ("pbkdf2_sha256$", "pbkdf2_sha512$", "pbkdf2:sha256:", "pbkdf2:sha512:", "$pbkdf2-sha256$", "$pbkdf2-sha512$"),
+        (
+            "pbkdf2_sha256$",
+            "pbkdf2_sha512$",
+            "pbkdf2:sha256:",
+            "pbkdf2:sha512:",
+            "$pbkdf2-sha256$",
+            "$pbkdf2-sha512$",
+        ),
         before=r"\d{1,9}\$[\w./+=-]{1,64}\$",
         run=r"[\w./+=-]",
         least=32,
