@@ -249,7 +249,6 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(_ABOUT | _PUBLIC, "", "", "password_hash=%a{32}"),
     Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
-    Promise(words(""), "token", "hasloAdmin=7%a{23}", "passwordTheme=kittens", among=_PASSWORD),
     Promise(
         words(""),
         "weak",
@@ -346,7 +345,6 @@ MARKED = (
         "PAT:",
         "PAT=",
         'pw"',
-        "Pw=",
         "Pw:",
         'Pw"',
         "pw'",
@@ -397,7 +395,6 @@ KINDS = (
     ("client_key_data", "PRIVATE_KEY"),
     ("jwt", "SECRET"),
     ("api_key", "API_KEY"),
-    ("password", "PASSWORD"),
 )
 KIND_OF = {
     "password": "PASSWORD",
