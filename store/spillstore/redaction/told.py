@@ -31,10 +31,12 @@ _FOR_SECRETS = re.compile(
 )
 _BEFORE = b"[{,;:="
 _BEHIND = b")]},;.:|"
+# What may stand before it in one word: an option, a name, a user.
 _NAMED = re.compile(
-    rb"(?:--?|/)?[A-Za-z][\w.@-]{0,47}[:=/%](?=.{8})|-[pP](?=.{8})"
-)  # what may stand before it in one word
+    rb"(?:--?|/)?[A-Za-z][\w.@-]{0,47}[:=](?=.{8})|[A-Za-z][\w.@-]{0,47}[/%](?=.{8})|-[pP](?=.{8})"
+)
 _QUOTES = frozenset(b"\"'")
+_NO_NAME = frozenset(b"/%")
 _ESCAPES = frozenset(b"nrt")
 
 
@@ -79,7 +81,9 @@ def _found(look: Look, first: int, stop: int, *, asked: bool) -> None:
     for begin in (first,) if named is None else (named.end(), first):
         value = text[begin:stop]
         if LEAST <= len(value) <= _LONGEST and (
-            typed(value, quoted=text[begin - 1] in _QUOTES) if asked else _signed(value)
+            typed(value, quoted=text[begin - 1] in _QUOTES)
+            if asked and text[begin - 1] not in _NO_NAME
+            else _signed(value)
         ):
             look.add(begin, stop, "PASSWORD")
             return

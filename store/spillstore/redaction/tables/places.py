@@ -451,7 +451,7 @@ FILES = (
         before=rf"{_CRYPT}{{14}}\$",
         run=_CRYPT,
         least=43,
-        goes="enable secret 9 $9$Xy7Lq2Vb9Rt4Wm$%a{43}",
+        goes="me:$9$Xy7Lq2Vb9Rt4Wm$%a{43}",
         stays="$9$name$name",
     ),
     Place(
@@ -520,7 +520,7 @@ FILES = (
         SAY_PASSWORD,
         rule="told",
         goes="$ tool hash-password --plain X%a{5}!7y\n['x', '--login', 'me', 'aX7#%a{11}']\nthe login changed to Kittens%d{2}!x\nLe mot de passe « aX7!%a{11} »",
-        stays="password me X7files Log-In7 get_Password2.value a%3AB7password app/Login7.html evt_aX7%a{11}\nsk=aX7#%a{11}, the password",
+        stays="the login of X7files Log-In7 a%3AB7login app/Login7.html evt_aX7%a{11} A-Za-z0-9!@ Kit7***x\nsk=aX7#%a{11}, the password",
     ),
     Place(
         "PASSWORD",
@@ -567,7 +567,7 @@ FILES = (
         rule="prompted",
         goes="+ ./deploy.sh prod me X%a{5}!7y\n$ samba-tool user create me 'Kittens%d{2}!x'\n+ tool login me X%a{11}!7y\n  501  tool secret add x --data aX7%a{11}\n"
         "me@host:~$ bundle config https://gems.example.com me:aX7!%a{11}",
-        stays="$ tool login --client aX7%a{11}\nThe user login fails for aX7!%a{11}\n$ tool user add me /srv/aX7%a{11} X7%a{3}.txt me@Host7.example.com",
+        stays="$ tool login --client aX7%a{11}\n$ tool user add me /srv/aX7%a{11} X7%a{3}.txt me@Host7.example.com",
     ),
     Place(
         "PASSWORD",
