@@ -33,6 +33,9 @@ _PAIR = re.compile(
     rb"(?<![\w.-])([\w.-]{1,96})\\{0,4}[\"']?,[ \t]{0,8}\\{0,4}[\"']?\Z"
 )  # `"name": "X", "value": `
 _SIGNS = b"=:>|\xe2\x94\x82"  # the last three are a bar of a frame
+_BETWEEN = b" \t\"'`\\=:>|,;([{<*?~)}]\xe2\x94\x82\x80\x93\xef\xbc\x9a"  # the last ones are of a bar, a dash, a colon of Chinese
+_SIGN = re.compile(rb"[=:>|,;(\[\]{<*\x82\x93\x94\x9a]")
+_PROMISING = frozenset({"password", "secret", "token"})
 _BEFORE_RUN = 16  # bytes of a value before its first run, as in `_native/scan_runs.c`
 _BEFORE = 48  # bytes between a name and a value; the same
 _MOST = prefixed.MOST
@@ -73,7 +76,22 @@ def _begin(text: bytes, first: int) -> int:
 
 
 def _named(look: Look, start: int) -> Named | None:
-    """What the name before a value promises, if quotes, blanks and one sign at most stand between them."""
+    """What the name before a value promises: one close to it, or one that promises a secret, with any signs between them."""
+    known = _close(look, start)
+    if known is not None:
+        return known
+    text = look.text
+    low = line_start(text, start, max(0, start - _BEFORE))
+    stop = low + len(text[low:start].rstrip(_BETWEEN))
+    begin = name_start(text, stop)
+    if begin == stop or _SIGN.search(text, stop, start) is None:
+        return None
+    known = promise(look, begin, stop)
+    return Named(known.kind, "weak") if known is not None and known.strength in _PROMISING else None
+
+
+def _close(look: Look, start: int) -> Named | None:
+    """What the name promises if quotes, blanks and one sign at most stand between them."""
     text = look.text
     low = line_start(text, start, max(0, start - _BEFORE))
     head = text[low:start]
