@@ -197,6 +197,11 @@ static inline int line_ends_near(const Text *t, i64 at) {
     return near || line_end_before(t, at, most) < most;
 }
 
+/* Whether a console may have printed what stands before a blank: `=> `, `2) `, `PASS `, `Out[1]: `. */
+static int printed_before(const Text *t, i64 blank) {
+    return one_of(t->text[blank - 1], ">)S") || (at_is(t, blank - 1, ':') && at_is(t, blank - 2, ']'));
+}
+
 /* Whether one of the next lines may be `value: ...`, `<string>...` or an only word, behind the end of this one. */
 int next_line_could(const Text *t, i64 line_end, int word) {
     if (!is(t, line_end, LINE_END))
@@ -213,11 +218,12 @@ int next_line_could(const Text *t, i64 line_end, int word) {
         if (line_end == at)
             continue;
         if (word) {
-            i64 last = at;
+            i64 last = at, blank = at;
+            while (blank < line_end && is(t, blank, WORD)) blank++;
             if (t->text[at] == '-' && is(t, at + 1, BLANK))
                 last = blanks_end(t, at + 1); /* an item of a list */
-            else if (line_end - at > 3 && memcmp(t->text + at, "=> ", 3) == 0)
-                last = at + 3;
+            else if (at_is(t, blank, ' ') && printed_before(t, blank))
+                last = blank + 1;
             last += one_of(t->text[last], "\"'");
             while (last < line_end && is(t, last, WORD)) last++;
             while (last < line_end && (is(t, last, BLANK) || one_of(t->text[last], "\"'"))) last++;
@@ -266,7 +272,7 @@ int printed_could(const Text *t, i64 line_end) {
     while (end > at && (is(t, end - 1, BLANK) || one_of(t->text[end - 1], "\"'"))) end--;
     for (i64 i = at; i < end; i++)
         if (is(t, i, BLANK))
-            return one_of(t->text[i - 1], ">)S") || (at_is(t, i - 1, ':') && at_is(t, i - 2, ']')); /* `=> `, `2) `, `PASS `, `Out[1]: ` */
+            return printed_before(t, i);
     return end - at >= 6;
 }
 

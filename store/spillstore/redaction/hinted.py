@@ -34,7 +34,7 @@ _PAIR = re.compile(
 )  # `"name": "X", "value": `
 _SIGNS = b"=:>|\xe2\x94\x82"  # the last three are a bar of a frame
 _BETWEEN = b" \t\"'`\\=:>|,;([{<*?~)}]\xe2\x94\x82\x80\x93\xef\xbc\x9a"  # the last ones are of a bar, a dash, a colon of Chinese
-_SIGN = re.compile(rb"[=:>|,;(\[\]{<*\x82\x93\x94\x9a]")
+_SIGN = re.compile(rb"[=:>|(\[\]{<*\x82\x93\x94\x9a]|[,;][ \t\"']")
 _PROMISING = frozenset({"password", "secret", "token"})
 _BEFORE_RUN = 16  # bytes of a value before its first run, as in `_native/scan_runs.c`
 _BEFORE = 48  # bytes between a name and a value; the same
