@@ -238,18 +238,18 @@ static int typed_as(const Text *t, i64 from, i64 to) {
     return 1 + (marked ? !wordy(t, from, to) : (seen & 1 << JOINT) && changes * 5 >= letters * 2);
 }
 
-/* The same of a word: all of it, what stands behind the first sign in it, or behind an option's letter or an escape. */
+/* The same of a word: all of it, what stands behind the first sign in it, or behind an option's letter. */
 static int word_typed_as(const Text *t, i64 from, i64 to) {
-    const int escaped = at_is(t, from - 1, '\\');
+    from += at_is(t, from - 1, '\\') && one_of(t->text[from], "nrt"); /* of an escape */
     while (to > from && one_of(t->text[to - 1], ")]},;.:|")) to--;
     while (from < to && one_of(t->text[from], "[{,;:=")) from++;
-    i64 sign = from;
+    i64 sign = from + at_is(t, from, '/');
     while (sign < to && !one_of(t->text[sign], ":=/%")) sign++;
     int typed = typed_as(t, from, to);
     if (sign < to)
         typed |= typed_as(t, sign + 1, to);
-    if (at_is(t, from, '-') || escaped)
-        typed |= typed_as(t, from + 1 + !escaped, to);
+    if (at_is(t, from, '-'))
+        typed |= typed_as(t, from + 2, to);
     return typed;
 }
 
