@@ -188,16 +188,19 @@ static i64 told_end(const Text *t, i64 at, i64 most) {
     return at;
 }
 
-/* Whether the bytes have small letters and capitals; digits were seen. */
+enum { LONGEST_TYPED = 40 }; /* bytes of a value that looks typed */
+
+/* Whether the bytes have small letters and capitals, and 2 if nothing else but digits. */
 static int both_cases(const Text *t, i64 from, i64 to) {
-    u32 small = 0, capital = 0;
+    u32 small = 0, capital = 0, others = 0;
     for (i64 at = from; at < to; at += 16) {
         const Sixteen bytes = bytes_from(t, at);
         const u32 within = to - at < 16 ? (1u << (to - at)) - 1 : 0xFFFF;
         small |= bits_of((Sixteen)(bytes - 'a' < 26)) & within;
         capital |= bits_of((Sixteen)(bytes - 'A' < 26)) & within;
+        others |= ~bits_of((Sixteen)((bytes | 32) - 'a' < 26) | (Sixteen)(bytes - '0' < 10)) & within;
     }
-    return small && capital;
+    return small && capital ? 1 + !others : 0;
 }
 
 /* Whether it is a word and a number as people make a password of, WORD_AND_NUMBER of `shapes.py`: `Kitten1987.x`. */
@@ -212,10 +215,10 @@ static int word_and_number(const Text *t, i64 from, i64 to) {
 
 /* Whether a value has letters of both cases and digits, as passwords have to: 1, and 2 if it says more, by a sign or by no order. */
 static int typed_as(const Text *t, i64 from, i64 to) {
-    enum { SMALL = 1, CAPITAL, NUMERAL, JOINT, MARK, LONGEST = 40 };
+    enum { SMALL = 1, CAPITAL, NUMERAL, JOINT, MARK };
     i64 inner = to, changes = 0, letters = 0;
     int seen = 0, marked = 0;
-    if (to - from < 8 || to - from > LONGEST)
+    if (to - from < 8 || to - from > LONGEST_TYPED)
         return 0;
     while (inner > from && one_of(t->text[inner - 1], "!?")) inner--;
     for (i64 i = from, before = JOINT; i < to; i++) {
@@ -282,9 +285,10 @@ static int told_could(Text *t, i64 start, i64 end, int asks) {
         at = last = stop;
         if (stop >= t->size)
             return 1;
-        if (stop - word < 8 || stop - word > LONGEST || !both_cases(t, word, stop))
+        const int cases = stop - word < 8 || stop - word > LONGEST ? 0 : both_cases(t, word, stop);
+        if (!cases)
             continue;
-        const int typed = word_typed_as(t, word, stop);
+        const int typed = cases > 1 && !at_is(t, word - 1, '\\') ? stop - word <= LONGEST_TYPED : word_typed_as(t, word, stop);
         if (!typed)
             continue;
         if (typed > 1 || (prompt < 0 ? (prompt = prompt_before(t, start)) : prompt))
