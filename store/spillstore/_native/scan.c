@@ -28,7 +28,7 @@
  */
 #include "scan.h"
 
-#define VERSION 13
+#define VERSION 14
 #define BLOCK 65536
 #define LANES 6
 
@@ -99,14 +99,14 @@ static inline int could_be(Text *t, const Literal *literal, i64 start, i64 end) 
 /* Gives out where rules may apply: literals that end in text[from, size), in the order of their ends, the longest
  * first.
  *
- * Of literals that end behind `whole` nothing is dropped: what stands behind them may still be to come.
+ * Of literals that end behind `whole` nothing is dropped: what stands behind them may still be to come. The check TOLD sees to that itself.
  * Returns how many; fewer than there are if `room` is not enough, and then `*from` is where to go on, else the size.
  */
 i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i64 *from, Candidate *out, i64 room,
                     Hits hits) {
     u32 counts[LANES];
     i64 found = 0;
-    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1};
+    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1, .typed = -1};
     while (*from < size) {
         i64 to = *from + BLOCK < size ? *from + BLOCK : size;
         walk(tables, text, *from, to, hits, counts);
@@ -121,7 +121,7 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
                 for (u32 j = first; j < last; j++) {
                     const Literal *literal = &tables->literals[tables->ends[j]];
                     i64 start = end - literal->length;
-                    if (end > whole || could_be(&t, literal, start, end))
+                    if ((end > whole && literal->check != TOLD) || could_be(&t, literal, start, end))
                         out[found++] = (Candidate){tables->ends[j], (u32)start, (u32)end};
                 }
             }

@@ -48,7 +48,7 @@ enum {
     BEGINS = 33554432, /* a line that may have the value of a name above it */
 };
 
-enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED, PROMPTED };
+enum { ALWAYS, NAMED, RUN, SIGNED, CREDENTIALS, COMMAND, LINE_START, COOKIE, INSERTED, TOLD };
 
 /* Strengths of names, as in `names.py`. */
 enum { UNKNOWN, HARMLESS, PASSWORD, SECRET, TOKEN, WEAK, HINT };
@@ -114,6 +114,7 @@ typedef struct {
     i64 line, line_end; /* where the line ends that was looked at last, and from where on that is known */
     i64 stop;           /* where the name ends that was judged last */
     int answer;         /* whether a secret could stand behind it */
+    i64 told, typed;    /* up to where `told_could` has looked; where the last word stood that looks typed */
 } Text;
 
 /* Whether the byte at `at` is of one of the classes, or is that byte; outside the text there is none. */

@@ -149,24 +149,6 @@ static int line_start_could(const Text *t, i64 start) {
     return 1;
 }
 
-/* Whether a word behind `at` has letters of both cases and digits, as passwords have to. */
-static int typed_behind(const Text *t, i64 at) {
-    int small = 0, capital = 0, digit = 0;
-    for (const i64 most = at + BACK; at < most && !is(t, at, LINE_END); at++) {
-        if (at >= t->size)
-            return 1;
-        u8 byte = t->text[at];
-        if (byte == ' ' || byte == '\t')
-            small = capital = digit = 0;
-        small |= byte >= 'a' && byte <= 'z';
-        capital |= byte >= 'A' && byte <= 'Z';
-        digit |= byte >= '0' && byte <= '9';
-        if (small && capital && digit)
-            return 1;
-    }
-    return 0;
-}
-
 /* Whether a prompt may stand before in the line, a trace's plus, a number of a history, or a bar before the literal. */
 static int prompt_before(const Text *t, i64 start) {
     const i64 line = line_before(t, start), first = blanks_end(t, line);
@@ -194,8 +176,128 @@ static int prompt_before(const Text *t, i64 start) {
     return 0;
 }
 
-/* Whether a command line stands there, with what looks typed as a password behind the literal. */
-static int prompted_could(const Text *t, i64 start, i64 end) { return prompt_before(t, start) && typed_behind(t, end); }
+/* Which of sixteen bytes are of words as `told.py` has them. */
+static inline u32 told_in(Sixteen bytes) {
+    return words_in(bytes) & ~bits_of((Sixteen)(bytes == '(') | (Sixteen)(bytes == '<') | (Sixteen)(bytes == '>') |
+                                      (Sixteen)(bytes == '\\') | (Sixteen)(bytes > 126));
+}
+
+/* Where such a word ends from `at` on, if not behind `most`. */
+static i64 told_end(const Text *t, i64 at, i64 most) {
+    for (int letters = 16; letters == 16 && at < most; at += letters) letters = ones_first(told_in(bytes_from(t, at)));
+    return at;
+}
+
+enum { LONGEST_TYPED = 40 }; /* bytes of a value that looks typed */
+
+/* Whether the bytes have small letters and capitals, and 2 if nothing else but digits. */
+static int both_cases(const Text *t, i64 from, i64 to) {
+    u32 small = 0, capital = 0, others = 0;
+    for (i64 at = from; at < to; at += 16) {
+        const Sixteen bytes = bytes_from(t, at);
+        const u32 within = to - at < 16 ? (1u << (to - at)) - 1 : 0xFFFF;
+        small |= bits_of((Sixteen)(bytes - 'a' < 26)) & within;
+        capital |= bits_of((Sixteen)(bytes - 'A' < 26)) & within;
+        others |= ~bits_of((Sixteen)((bytes | 32) - 'a' < 26) | (Sixteen)(bytes - '0' < 10)) & within;
+    }
+    return small && capital ? 1 + !others : 0;
+}
+
+/* Whether it is a word and a number as people make a password of, WORD_AND_NUMBER of `shapes.py`: `Kitten1987.x`. */
+static int word_and_number(const Text *t, i64 from, i64 to) {
+    i64 at = from, digits = 0;
+    while (at < to && at - from < 16 && is(t, at, ALNUM) && !is(t, at, DIGIT)) at++;
+    if (at - from < 3)
+        return 0;
+    while (at < to && is(t, at, DIGIT)) at++, digits++;
+    return (digits == 3 || digits == 4) && at < to && to - at <= 3 && !is(t, at, ALNUM);
+}
+
+/* Whether a value has letters of both cases and digits, as passwords have to: 1, and 2 if it says more, by a sign or by no order. */
+static int typed_as(const Text *t, i64 from, i64 to) {
+    enum { SMALL = 1, CAPITAL, NUMERAL, JOINT, MARK };
+    i64 inner = to, changes = 0, letters = 0;
+    int seen = 0, marked = 0;
+    if (to - from < 8 || to - from > LONGEST_TYPED)
+        return 0;
+    while (inner > from && one_of(t->text[inner - 1], "!?")) inner--;
+    for (i64 i = from, before = JOINT; i < to; i++) {
+        const u8 byte = t->text[i];
+        i64 now = one_of(byte, "_.:-") ? JOINT : MARK;
+        if (is(t, i, ALNUM))
+            now = byte <= '9' ? NUMERAL : byte <= 'Z' ? CAPITAL : SMALL;
+        if (now == MARK && !one_of(byte, "!@#%^&*+?~") && !(byte == '=' && i >= to - 2))
+            return 0;
+        changes += before < JOINT && now != before && byte != '_' && byte != '-';
+        letters += now != JOINT;
+        marked |= now == MARK && i > from && i < inner;
+        seen |= 1 << now;
+        before = now;
+    }
+    if ((seen & 14) != 14)
+        return 0;
+    if (word_and_number(t, from, to))
+        return 2;
+    return 1 + (marked ? !wordy(t, from, to) : (seen & 1 << JOINT) && changes * 5 >= letters * 2);
+}
+
+/* The same of a word: all of it, what stands behind the first sign in it, or behind an option's letter. */
+static int word_typed_as(const Text *t, i64 from, i64 to) {
+    from += at_is(t, from - 1, '\\') && one_of(t->text[from], "nrt"); /* of an escape */
+    while (to > from && one_of(t->text[to - 1], ")]},;.:|")) to--;
+    while (from < to && one_of(t->text[from], "[{,;:=")) from++;
+    i64 sign = from + at_is(t, from, '/');
+    while (sign < to && !one_of(t->text[sign], ":=/%")) sign++;
+    int typed = typed_as(t, from, to);
+    if (sign < to)
+        typed |= typed_as(t, sign + 1, to);
+    if (at_is(t, from, '-'))
+        typed |= typed_as(t, from + 2, to);
+    return typed;
+}
+
+/* Whether a word behind has such a value; where no prompt stands before, one that says more. Words are looked at once. */
+static int told_could(Text *t, i64 start, i64 end, int asks) {
+    enum { LONGEST = 106 };
+    const i64 most = end + BACK + LONGEST;
+    i64 last = told_in(bytes_before(t, end)) >> 15 ? told_end(t, end, most) : end; /* where a word has ended */
+    int prompt = asks ? -1 : 0;
+    if (last < t->told) {
+        if (asks && last <= t->typed && (prompt = prompt_before(t, start)))
+            return 1;
+        last = t->told;
+    }
+    for (i64 at = last; at < most;) {
+        const Sixteen bytes = bytes_from(t, at);
+        const u32 digits = bits_of((Sixteen)(bytes - '0' < 10)), ends = line_ends_in(bytes);
+        const int first = digits ? __builtin_ctz(digits) : 16;
+        if (ends && __builtin_ctz(ends) < first)
+            break;
+        if (!digits) {
+            at += 16;
+            if (at >= t->size)
+                return 1;
+            continue;
+        }
+        i64 word = at + first;
+        const i64 stop = told_end(t, word, t->size);
+        for (int letters = 16; letters == 16 && word > last; word -= letters) letters = ones_last(told_in(bytes_before(t, word)));
+        at = last = stop;
+        if (stop >= t->size)
+            return 1;
+        const int cases = stop - word < 8 || stop - word > LONGEST ? 0 : both_cases(t, word, stop);
+        if (!cases)
+            continue;
+        const int typed = cases > 1 && !at_is(t, word - 1, '\\') ? stop - word <= LONGEST_TYPED : word_typed_as(t, word, stop);
+        if (!typed)
+            continue;
+        if (typed > 1 || (prompt < 0 ? (prompt = prompt_before(t, start)) : prompt))
+            return 1;
+        t->typed = word;
+    }
+    t->told = last;
+    return 0;
+}
 
 int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
     switch (literal->check) {
@@ -211,8 +313,8 @@ int place_could(Text *t, i64 start, i64 end, const Literal *literal) {
         return command_could(t, start, end);
     case INSERTED:
         return inserted_could(t, end);
-    case PROMPTED:
-        return prompted_could(t, start, end);
+    case TOLD:
+        return told_could(t, start, end, literal->least);
     case LINE_START:
         return line_start_could(t, start);
     default:

@@ -63,7 +63,7 @@ static int hinted_could(const Text *t, i64 start, i64 end) {
     while (at > least && at > 0 && (is(t, at - 1, ALNUM) || one_of(t->text[at - 1], "+/_.~-"))) at--;
     const i64 value = at;
     least = value - BEFORE_VALUE;
-    while (at > least && at > 0 && (is(t, at - 1, BLANK) || one_of(t->text[at - 1], "\"'`\\=:>|]\xe2\x94\x82"))) at--;
+    while (at > least && at > 0 && (is(t, at - 1, BLANK) || one_of(t->text[at - 1], "\"'`\\=:>|,;([{<*?~)}]\xe2\x94\x82\x80\x93\xef\xbc\x9a"))) at--;
     if (at == value || (value - at == 1 && t->text[at] == ' ') || !is(t, at - 1, NAME))
         return 0;
     const i64 begin = name_begin(t, at);

@@ -93,8 +93,22 @@ int element_could_be(const Text *t, i64 from, i64 to, int strength) {
 
 static u8 small(u8 byte) { return byte >= 'A' && byte <= 'Z' ? (u8)(byte + 32) : byte; }
 
-/* Whether every piece of a value is a word or a small number: [A-Za-z]{1,16}\d{0,3} | \d{1,4} | [vVxX]\d+ */
+/* How many humps letters and digits have: `getURLOf2` has get, URL, Of, 2. */
+static i64 humps_of(const Text *t, i64 from, i64 to) {
+    i64 humps = 0;
+    for (i64 i = from, before = 0; i < to; i++) {
+        const u8 byte = t->text[i];
+        const i64 now = byte <= '9' ? 1 : byte <= 'Z' ? 2 : 3;
+        humps += now == 2 ? before != 2 || (i + 1 < to && t->text[i + 1] > 'Z') : now == 3 ? before < 2 : before != 1;
+        before = now;
+    }
+    return humps;
+}
+
+/* Whether every piece of a value is a word or a small number: [A-Za-z]{1,16}\d{0,3} | \d{1,4} | [vVxX]\d+, a long one with few
+ * humps, and it is no word and number as people make a password of, which ends in a sign and two letters at most. */
 int wordy(const Text *t, i64 from, i64 to) {
+    enum { LONG_WORD = 12 };
     for (i64 i = from; i < to;) {
         if (!is(t, i, PIECE)) {
             i++;
@@ -107,6 +121,8 @@ int wordy(const Text *t, i64 from, i64 to) {
             return 0;
         int version = letters == 1 && (small(t->text[first]) == 'v' || small(t->text[first]) == 'x');
         if (letters ? letters > 16 || (digits > 3 && !version) : digits > 4 || digits == 0)
+            return 0;
+        if ((first == from && digits == 3 && i < to && to - i <= 3) || (i - first >= LONG_WORD && humps_of(t, first, i) * 3 > i - first))
             return 0;
     }
     return 1;
@@ -181,6 +197,11 @@ static inline int line_ends_near(const Text *t, i64 at) {
     return near || line_end_before(t, at, most) < most;
 }
 
+/* Whether a console may have printed what stands before a blank: `=> `, `2) `, `PASS `, `Out[1]: `. */
+static int printed_before(const Text *t, i64 blank) {
+    return one_of(t->text[blank - 1], ">)S") || (at_is(t, blank - 1, ':') && at_is(t, blank - 2, ']'));
+}
+
 /* Whether one of the next lines may be `value: ...`, `<string>...` or an only word, behind the end of this one. */
 int next_line_could(const Text *t, i64 line_end, int word) {
     if (!is(t, line_end, LINE_END))
@@ -197,11 +218,12 @@ int next_line_could(const Text *t, i64 line_end, int word) {
         if (line_end == at)
             continue;
         if (word) {
-            i64 last = at;
+            i64 last = at, blank = at;
+            while (blank < line_end && is(t, blank, WORD)) blank++;
             if (t->text[at] == '-' && is(t, at + 1, BLANK))
                 last = blanks_end(t, at + 1); /* an item of a list */
-            else if (line_end - at > 3 && memcmp(t->text + at, "=> ", 3) == 0)
-                last = at + 3;
+            else if (at_is(t, blank, ' ') && printed_before(t, blank))
+                last = blank + 1;
             last += one_of(t->text[last], "\"'");
             while (last < line_end && is(t, last, WORD)) last++;
             while (last < line_end && (is(t, last, BLANK) || one_of(t->text[last], "\"'"))) last++;
@@ -250,7 +272,7 @@ int printed_could(const Text *t, i64 line_end) {
     while (end > at && (is(t, end - 1, BLANK) || one_of(t->text[end - 1], "\"'"))) end--;
     for (i64 i = at; i < end; i++)
         if (is(t, i, BLANK))
-            return one_of(t->text[i - 1], ">)S") || (at_is(t, i - 1, ':') && at_is(t, i - 2, ']')); /* `=> `, `2) `, `PASS `, `Out[1]: ` */
+            return printed_before(t, i);
     return end - at >= 6;
 }
 

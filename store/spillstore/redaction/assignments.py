@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import nextlines
 from spillstore.redaction.look import BACK, LINE_ENDS, LONGEST_NAME, NAME_LETTERS, compiled, name_start
-from spillstore.redaction.names import HINT, Named
+from spillstore.redaction.names import HINT, Named, classify
 from spillstore.redaction.readers import READERS, Reader
 from spillstore.redaction.tables import classes, forms, names, phrases
 from spillstore.redaction.tables.names import KIND_OF
@@ -31,6 +31,8 @@ _FOLLOWING = frozenset(forms.BEHIND.encode())
 _AFTER_BLANKS = re.compile(forms.AFTER_BLANKS.encode())
 _QUALIFIED = re.compile(rb"(?i)\b(?:%b)[ \t]\Z" % forms.QUALIFIERS.replace(" ", "|").encode())
 _PUBLIC = re.compile(rb"(?i)\b(?:public|host|peer|page|pagination|continuation|csrf|xsrf)[ \t]\Z")
+_TITLE = re.compile(rb"(?<![^\s:])([A-Z][A-Za-z]{1,23} Key)[:=]\Z")  # a label of two words is a name
+_LONGEST_TITLE = 25
 _PASSWORD = Named("PASSWORD", "password")
 _RESOURCE = re.compile(rb"[\w:*]:\Z")  # arn:...:secret:name, AWS::ApiGateway::ApiKey
 _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}|(?:\A|\s)[-/]p):\Z")
@@ -146,6 +148,9 @@ def promise(look: Look, begin: int, stop: int) -> Named | None:
             return None
         if known.strength in {"weak", "long"} and _QUALIFIED.search(text, max(0, begin - 16), begin):
             return Named("API_KEY", "token")
+        title = _TITLE.search(text, max(0, begin - _LONGEST_TITLE), stop + 1)
+        if title and known.strength == "weak":
+            return classify(title[1].replace(b" ", b"_"))
     return known
 
 

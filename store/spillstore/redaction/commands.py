@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spillstore.redaction.look import ALNUM, compiled, line_start
 from spillstore.redaction.places import JUDGES, chosen
 from spillstore.redaction.tables.places import COMMANDS
-from spillstore.redaction.values import LEAST, drawn, harmless, typed
+from spillstore.redaction.values import LEAST, drawn, harmless
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -61,40 +61,6 @@ class Program:
         stop = look.end(compiled(row.run), begin)
         if not look.open(begin, stop) and JUDGES[row.judge](look.text[begin:stop]):
             look.add(begin, stop, row.kind)
-
-
-_PROMPT = re.compile(
-    rb"(?:\++|[^\r\n]{0,96}?(?:[$#%>]|\bRUN|\brun:)|[ \t]*\d{1,6}\*?)(?:[ \t]|\Z)|[^\r\n]*\|[ \t]*\Z"
-)
-_ARGUMENT = re.compile(rb"[ \t]++(\"[^\"\r\n]*+\"?|'[^'\r\n]*+'?|[^\s\"'`|;]++)")
-_PROMPTED = 256  # bytes of a command before the word that asks for a secret, and behind it
-_OPTION = re.compile(rb"--?[A-Za-z]")
-_FOR_SECRETS = re.compile(
-    rb"-{1,2}(?i:p|pw|w|k|a|d|data|value|body|.*(?:pass|pw|secret|token|key|cred|auth)\w*)"
-)
-
-
-def prompted(look: Look, start: int, end: int) -> int:
-    """``login``, ``user add`` or the like stands here: in a command line what looks typed as a password behind it, whatever the program."""
-    text = look.text
-    if not _PROMPT.match(text, line_start(text, start, max(0, start - _PROMPTED)), start):
-        return end
-    line = min(look.line(end), end + _PROMPTED)
-    before = b""
-    for match in _ARGUMENT.finditer(text, text.rindex(b" ", start, end), line):
-        if look.open(match.start(1), match.end()):
-            break
-        given = match[1].strip(b"\"'")
-        begin = match.start(1) + match[1].find(given)
-        user, colon, behind = given.partition(b":")
-        if colon and user.replace(b"-", b"").isalnum():
-            begin, given = begin + len(user) + 1, behind
-        if (not _OPTION.match(before) or _FOR_SECRETS.fullmatch(before)) and typed(
-            given, quoted=match[1] != given
-        ):
-            look.add(begin, begin + len(given), "PASSWORD")
-        before = match[1]
-    return end
 
 
 PROGRAMS = tuple((f"{name} ", Program(name, row)) for row in COMMANDS for name in row.programs.split(","))

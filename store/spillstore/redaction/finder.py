@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from spillstore.redaction import addresses, assignments, commands, headers, hinted, prefixed, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, hinted, prefixed, tokens, told
 from spillstore.redaction.candidates import Automaton, FirstTexts
 from spillstore.redaction.families import Family, entries
 from spillstore.redaction.look import CONTEXT, Look, Rule, line_start
@@ -64,7 +64,8 @@ _FUNCTIONS: dict[str, Rule] = {
     "cookie": headers.cookie,
     "url": addresses.url,
     "own_line": commands.own_line,
-    "prompted": commands.prompted,
+    "told": told.told,
+    "prompted": told.prompted,
     "pgpass": commands.pgpass,
     "segment": segment,
 }

@@ -33,6 +33,10 @@ _PAIR = re.compile(
     rb"(?<![\w.-])([\w.-]{1,96})\\{0,4}[\"']?,[ \t]{0,8}\\{0,4}[\"']?\Z"
 )  # `"name": "X", "value": `
 _SIGNS = b"=:>|\xe2\x94\x82"  # the last three are a bar of a frame
+_BETWEEN = b" \t\"'`\\=:>|,;([{<*?~)}]\xe2\x94\x82\x80\x93\xef\xbc\x9a"  # the last ones are of a bar, a dash, a colon of Chinese
+_SIGN = re.compile(rb"[=:>|(\[\]{<*\x82\x93\x94\x9a]|[,;][ \t\"']")
+_FAR = "far"  # what such a name promises
+_PROMISING = frozenset({"password", "secret", "token"})
 _BEFORE_RUN = 16  # bytes of a value before its first run, as in `_native/scan_runs.c`
 _BEFORE = 48  # bytes between a name and a value; the same
 _MOST = prefixed.MOST
@@ -42,6 +46,7 @@ _LEAST_BLANKS = 2  # without a sign
 def find(look: Look, runs: Iterable[tuple[int, int]], since: int) -> None:
     """Tell the values among the runs that end behind ``since``."""
     text, done = look.text, 0
+    told: frozenset[int] | None = None  # where what rows have found ends: their kinds say more
     for first, stop in runs:
         if stop <= since or first < done or not _drawn(text[first:stop]):
             continue
@@ -52,7 +57,11 @@ def find(look: Look, runs: Iterable[tuple[int, int]], since: int) -> None:
         done = look.end(_VALUE, start)
         if done == look.size and not look.final:
             continue
-        if text[done : done + 1] not in _NOT_BEHIND and _secret(text[start:done], named):
+        if text[done : done + 1] in _NOT_BEHIND or not _secret(text[start:done], named):
+            continue
+        if named.strength == _FAR:
+            told = frozenset(span.end for span in look.spans) if told is None else told
+        if named.strength != _FAR or told is None or done not in told:
             look.add(start, done, named.kind)
     if not look.final:
         _hold(look)
@@ -73,7 +82,22 @@ def _begin(text: bytes, first: int) -> int:
 
 
 def _named(look: Look, start: int) -> Named | None:
-    """What the name before a value promises, if quotes, blanks and one sign at most stand between them."""
+    """What the name before a value promises: one close to it, or one that promises a secret, with any signs between them."""
+    known = _close(look, start)
+    if known is not None:
+        return known
+    text = look.text
+    low = line_start(text, start, max(0, start - _BEFORE))
+    stop = low + len(text[low:start].rstrip(_BETWEEN))
+    begin = name_start(text, stop)
+    if begin == stop or _SIGN.search(text, stop, start) is None:
+        return None
+    known = promise(look, begin, stop)
+    return Named(known.kind, _FAR) if known is not None and known.strength in _PROMISING else None
+
+
+def _close(look: Look, start: int) -> Named | None:
+    """What the name promises if quotes, blanks and one sign at most stand between them."""
     text = look.text
     low = line_start(text, start, max(0, start - _BEFORE))
     head = text[low:start]
@@ -98,7 +122,8 @@ def _named(look: Look, start: int) -> Named | None:
 
 def _secret(value: bytes, named: Named) -> bool:
     """Whether it is drawn; hexadecimal digits are, and UUIDs are not."""
-    strength = "long" if named.strength in {HINT, "password", "secret", "token"} else named.strength
+    strength = "long" if named.strength in {HINT, *_PROMISING} else named.strength
+    strength = "weak" if strength == _FAR else strength
     return len(value) <= _MOST and prefixed.drawn(value.rstrip(b"="), strong=True) and judged(value, strength)
 
 

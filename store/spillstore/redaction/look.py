@@ -58,6 +58,7 @@ class Look:
         expected: values that names promise in the lines from a place on, in order.
         tried: how often a rule was called.
         commands: whose options were looked at, up to where.
+        told: up to where words were looked at behind one that says that a password follows; the same behind a prompt.
     """
 
     def __init__(self, text: bytes, *, final: bool) -> None:
@@ -71,6 +72,7 @@ class Look:
         self.keys: list[int] = []
         self.expected: list[tuple[int, Expected]] = []
         self.commands: dict[bytes, int] = {}
+        self.told = [0, 0]
         self.tried = 0
         self._ends: dict[str, tuple[int, int]] = {}
 

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore import _native
-from spillstore.redaction import addresses, assignments, commands, headers, tokens
+from spillstore.redaction import addresses, assignments, commands, headers, tokens, told
 from spillstore.redaction.name_tables import NameTables, name_tables
 from spillstore.redaction.places import LEAST_SEGMENT, SEGMENT, Placed, segment
 from spillstore.redaction.tables import classes, forms, runs, scanner
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.families import Entry
     from spillstore.redaction.look import Rule
 
-_VERSION = 13  # of the tables, the checks and the functions' arguments
+_VERSION = 14  # of the tables, the checks and the functions' arguments
 MOST_NAMES = 8192
 _NARROW, _WIDE = (
     7,
@@ -32,7 +32,7 @@ _NARROW, _WIDE = (
 _WORD_ROOM = 16  # bytes of a word in a list
 _MOST = 255  # of what a literal has one byte for
 
-_ALWAYS, _NAMED, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE, _INSERTED, _PROMPTED = range(10)
+_ALWAYS, _NAMED, _RUN, _SIGNED, _CREDENTIALS, _COMMAND, _LINE_START, _COOKIE, _INSERTED, _TOLD = range(10)
 
 
 class Literal(ctypes.Structure):
@@ -87,7 +87,8 @@ _CHECKS: dict[Rule, _Check] = {
     segment: _Check(_RUN, classes.members(SEGMENT), LEAST_SEGMENT),
     addresses.url: _Check(_CREDENTIALS),
     commands.own_line: _Check(_LINE_START),
-    commands.prompted: _Check(_PROMPTED),
+    told.told: _Check(_TOLD),
+    told.prompted: _Check(_TOLD, least=1),
     headers.cookie: _Check(_COOKIE, classes.members(headers.COOKIE_NAME) + b"=", headers.LONGEST_NAME + 1),
     headers.authorization: _Check(
         _SIGNED, classes.members(classes.CREDENTIAL), headers.LEAST_CREDENTIAL, comma=True

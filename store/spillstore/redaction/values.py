@@ -55,6 +55,7 @@ _KINDS_OF_LETTERS = 6
 _SALT = 40  # bytes of a salt, at least
 _KINDS_OF_SIGNS = 10
 _HEX_BITS = 2.8
+_LONG_WORD = 12  # letters and digits
 _LONG_PART = 40  # bytes, of which six may be a word by chance
 
 
@@ -142,9 +143,7 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
         chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
         return drawn(value) or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
     made = len(value) >= _LONG and entropy(value) >= _BITS
-    return drawn(value) or (
-        (made or shapes.WORD_AND_NUMBER.fullmatch(value) is not None) and not _words(value)
-    )
+    return drawn(value) or (made and not _words(value)) or shapes.WORD_AND_NUMBER.fullmatch(value) is not None
 
 
 def _binary(value: bytes) -> bool:
@@ -226,7 +225,7 @@ def mixed(value: bytes) -> bool:
         return shapes.CAMELS.fullmatch(value) is None
     return (
         shapes.LETTER.search(value) is not None
-        and b"/" not in value
+        and (b"/" not in value or (shapes.BASE64.fullmatch(value) is not None and jumbled(value)))
         and not value.endswith((b")", b"]", b"}", b">"))
         and not all(piece.isalpha() for piece in shapes.PIECE.findall(value))
     )
@@ -282,11 +281,11 @@ def _loose(value: bytes) -> bool:
     if shapes.MIXED.fullmatch(value):
         return not shapes.NUMBERED.fullmatch(value) and not (shapes.TYPE.fullmatch(value) and _humped(value))
     return shapes.TYPED.fullmatch(value) is not None and (
-        shapes.WORD_AND_NUMBER.fullmatch(value) is not None or _jumbled(value)
+        shapes.WORD_AND_NUMBER.fullmatch(value) is not None or jumbled(value)
     )
 
 
-def _jumbled(value: bytes) -> bool:
+def jumbled(value: bytes) -> bool:
     """Whether letters, capitals and digits change as often as in no name of a program, nor in several with dots between them."""
     letters = len(value) - len(shapes.JOINTS.findall(value))
     words = sum(map(len, shapes.SHORT_WORDS.findall(value)))
@@ -294,7 +293,14 @@ def _jumbled(value: bytes) -> bool:
 
 
 def _words(value: bytes) -> bool:
-    return all(shapes.WORDY.fullmatch(piece) or _humped(piece) for piece in shapes.PIECE.findall(value))
+    return all(_wordy(piece) or _humped(piece) for piece in shapes.PIECE.findall(value))
+
+
+def _wordy(piece: bytes) -> bool:
+    """Whether it is a word with a small number: a long one has few humps, not capitals anywhere; as in ``_native/scan_values.c``."""
+    return shapes.WORDY.fullmatch(piece) is not None and (
+        len(piece) < _LONG_WORD or 3 * len(shapes.CAMEL.findall(piece)) <= len(piece)
+    )
 
 
 def _path(value: bytes) -> bool:

@@ -375,7 +375,7 @@ FORMS: tuple[Form, ...] = (
         "drawn",
         r",[ \t]{0,8}+(?:<<)?(?=[\"'])",
         '{:password, "%a{32}"}\n\n{api_token, <<"%a{20}">>}',
-        '(password, "%a{32}")',
+        '(password, "kittens")',
         ",",
         before="[{:]",
     ),

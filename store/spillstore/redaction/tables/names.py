@@ -45,7 +45,8 @@ WHERE = words(
 )
 
 _PASSWORD = words(
-    "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd kennwort contrasena senha"
+    "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd "
+    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe"
 )
 _PUBLIC = words(
     "site public pub publishable fips host foreign primary unique cache sort partition index idempotency object socket meta"
@@ -55,7 +56,7 @@ _KEYED = words(
     "api access secret private signing sign encryption encrypt encode encoding decryption master account auth service app "
     "application consumer subscription storage shared webhook session cipher aes hmac rsa ssh deploy deployment admin "
     "integration ingest write license licence jwt sas bot oauth connection gpg pgp ssl tls token client server platform "
-    "publish management maps role unseal recovery"
+    "publish management maps role unseal recovery tacacs radius ospf bgp ntp"
 )
 PROVIDERS = words(
     "stripe openai anthropic aws azure google gcp github gitlab slack twilio sendgrid mailgun mailchimp datadog dd heroku "
@@ -121,7 +122,7 @@ PROMISES: tuple[Promise, ...] = (
         "password",
         "wpa_psk=%a{12}",
         "modulation_psk=%a{12}",
-        words("wifi wlan wpa wireless security ipsec ike vpn l2tp"),
+        among=words("wifi wlan wpa wireless security ipsec ike vpn l2tp"),
     ),
     Promise(
         words("key"),
@@ -306,7 +307,19 @@ JOINED = {
     "nwkkey": "network master key",
 }
 # Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
-ENDINGS = ("password", "passwd", "secret", "token", "passphrase", "apikey", "accesskey", "secretkey")
+ENDINGS = (
+    "password",
+    "passwort",
+    "kennwort",
+    "wachtwoord",
+    "passwd",
+    "secret",
+    "token",
+    "passphrase",
+    "apikey",
+    "accesskey",
+    "secretkey",
+)
 SHORT_ENDINGS = ("pass", "pwd", "pw")
 BEFORE_SHORT = words(
     "auth new old vpn master bind usr svc guest wifi sip ldap imap backup unlock cert pfx db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
@@ -315,10 +328,11 @@ BEFORE_SHORT = words(
 
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
+    "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord dgangskode assord parool Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
     "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
-WORDS = "pass Pass PASS pwd Pwd PWD psk _pat _PAT ecret ECRET oken OKEN key Key KEY"
+WORDS = "pass Pass PASS pwd Pwd PWD psk Psk PSK _pat _PAT ecret ECRET oken OKEN key Key KEY"
 MARKED = (
     *[
         "_session=",
@@ -331,6 +345,8 @@ MARKED = (
         "PAT:",
         "PAT=",
         'pw"',
+        "Pw:",
+        'Pw"',
         "pw'",
         "PW=",
         "PW:",

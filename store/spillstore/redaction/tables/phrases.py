@@ -286,13 +286,6 @@ PHRASES: tuple[Phrase, ...] = (
         "\toption key '1'",
     ),
     Phrase(
-        "-sec.psk |-security.psk |802-1x.password ",
-        "option",
-        r"(?=\S)",
-        "nmcli con modify x wifi-sec.psk 7%a{11}",
-        "nmcli con modify x wifi-sec.psk <password>",
-    ),
-    Phrase(
         "version 2c |version 1 ",
         "typed",
         r"(?=\S)",
@@ -348,15 +341,6 @@ PHRASES: tuple[Phrase, ...] = (
         follows="[A-Za-z0-9]",
     ),
     Phrase(
-        "PASS ",
-        "signed",
-        r"(?=\S)",
-        "USER me\nPASS Kit%a{8}7!x",
-        "PASS TestKittens7",
-        r"(?:\A|[\r\n])",
-        follows="[A-Za-z0-9]",
-    ),
-    Phrase(
         "AUTH ",
         "typed",
         r"(?=\S)",
@@ -401,13 +385,6 @@ PHRASES: tuple[Phrase, ...] = (
         "ntp authentication-key 1 md5 Kit%a{8}7.x\n\npre-shared-key Kit%a{8}7.x\n\nuser u g v3 auth sha Kit%a{8}7.x priv aes 128 Kit%a{8}7!",
         "auth sha 256 of Kit%a{8}7",
         follows="[A-Za-z0-9\"']",
-    ),
-    Phrase(
-        "mysqladmin",
-        "typed",
-        r"[^\r\n]{0,128}?[ \t\"',]password[\"']?,?[ \t]{1,4}[\"']?(?=[^\s\"'-])",
-        'mysqladmin -u root password Kit%a{8}7.x\n\n["mysqladmin", "-u", "root", "password", "Kit%a{8}7!"]',
-        "mysqladmin -u root password <word>",
     ),
     Phrase(
         "SETUSER |setuser ",
@@ -547,13 +524,6 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|[^A-Za-z])[Mm]?",
     ),
     Phrase(
-        "пароль |Пароль |mot de passe |Mot de passe |contraseña |Contraseña |senha |Senha |hasło |Hasło |wachtwoord |Wachtwoord |parola |heslo |salasana |adgangskode ",
-        "signed",
-        r"(?>(?:(?:est|es|is|é|ist|jest|je|on|er|это)[ \t]{1,2})?)(?>(?:[\"'`]|\xc2\xab(?:\xc2\xa0)?)?)(?=[^\s\"'`])",
-        "votre mot de passe est Kit%a{8}7!x\n\nпароль Kit%a{8}7!x на сервер",  # noqa: RUF001  # letters of other alphabets
-        "votre mot de passe est Kittens7",
-    ),
-    Phrase(
         "jeton |Jeton |clé |clave |chave ",
         "alone",
         r"(?=[A-Za-z0-9])",
@@ -571,14 +541,42 @@ PHRASES: tuple[Phrase, ...] = (
         "WPA key: required\nWi-Fi key size: 12.5 bits",
     ),
     Phrase(
-        "口令|пароль|Пароль|contraseña|Contraseña|senha|Senha|passe|wachtwoord|Wachtwoord|hasło|Hasło|비밀번호|비번|암호"
-        "|senord|parola|Parola|heslo|Heslo|şifre|clave|Clave|salasana|Salasana|adgangskode|Adgangskode|passord|Passord"
-        "|lozinka|Lozinka|kata sandi|Kata sandi",
+        "口令|пароль|Пароль|contraseña|Contraseña|passe|hasło|Hasło|비번|şifre|clave|Clave|kata sandi|Kata sandi",
         "value",
         ASSIGN,
         "пароль: 7%a{11}\n\n口令: 7%a{11}",
         "a:пароль:7%a{11}",
         _NO_COLON,
+    ),
+    Phrase(
+        "호",
+        "value",
+        ASSIGN,
+        "비밀번호: 7%a{11}\n\n암호: 7%a{11}",
+        "a:암호:7%a{11}\n번호: 7%a{11}",
+        r"(?:\A|[^:])(?:비밀번|암)",
+    ),
+    Phrase(
+        "-sec.psk |-security.psk |802-1x.password ",
+        "option",
+        r"(?=\S)",
+        "nmcli con modify x wifi-sec.psk 7%a{11}",
+        "nmcli con modify x wifi-sec.psk <password>",
+    ),
+    Phrase(
+        ".login('|.login(\"",
+        "chosen",
+        r"[^\"'\r\n]{1,128}+[\"'][ \t]{0,8}+,[ \t]{0,8}+(?=[\"'])",
+        "smtp.login('me@host.example', '7f3%a{11}9')",
+        "smtp.login('me@host.example', 'kittens')",
+    ),
+    Phrase(
+        "bindpw |rootpw |auth_pass ",
+        "word",
+        r"[ \t]*(?=[^\s={])",
+        "bindpw 7%a{11}",
+        "the bindpw kittens7",
+        r"(?:\A|[\r\n])[ \t]*",
     ),
     Phrase(
         SERVICES.replace(" ", "|"),
@@ -663,20 +661,6 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
-        "onnect('|onnect(\"",
-        "drawn",
-        r"[^\"'\r\n]{0,128}+[\"'][ \t]{0,8}+,[ \t]{0,8}+" + _ARGUMENT + r"(?=[\"'])",
-        "connect('localhost', user, '7%a{11}')",
-        "connect('localhost', user, 'kittens')",
-    ),
-    Phrase(
-        ".login('|.login(\"",
-        "chosen",
-        r"[^\"'\r\n]{1,128}+[\"'][ \t]{0,8}+,[ \t]{0,8}+(?=[\"'])",
-        "smtp.login('me@host.example', '7f3%a{11}9')",
-        "smtp.login('me@host.example', 'kittens')",
-    ),
-    Phrase(
         "ignIn(|ign_in(|log_in(|redentials(|redential(|asicAuth(|asic_auth(|etAuth(|WiFi.begin(|uth_login(",
         "typed",
         _ARGUMENTS,
@@ -689,13 +673,6 @@ PHRASES: tuple[Phrase, ...] = (
         r"[^\"'\r\n]{0,128}+[\"'](?:" + _NEXT_ARGUMENT + r"){0,2}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])",
         "ssh.connect('h.example', 22, 'me', 'Kit%a{8}7.x')\n\nclient.authenticate(\"me\", \"Kitten1%d{3}.x\")",
         "client.connect('h.example', 'File7x.txt')\nclient.connect('h.example', ReadKitten7)",
-    ),
-    Phrase(
-        "Login(|log_in(|Credentials(|Credential(|AuthenticationToken(|TokenAuth(|authenticate(",
-        "drawn",
-        _ARGUMENT + r"(?=[\"'])",
-        "client.log_in('me', '7f3%a{11}9')",
-        "client.log_in('me', 'kittens')",
     ),
     Phrase(
         "SET PASSWORD FROM ",
@@ -998,15 +975,6 @@ PHRASES: tuple[Phrase, ...] = (
         back=96,
     ),
     Phrase(
-        "username ",
-        "mixed",
-        r"\w{1,32}[ \t](?:privilege[ \t]\d{1,2}[ \t])?(?:password|secret)[ \t](?:\d[ \t])?(?=[^\s\"'])",
-        "username me privilege 15 secret 0 7%a{11}",
-        "username me secret kittens",
-        r"(?:\A|[\r\n])[ \t]*",
-        back=64,
-    ),
-    Phrase(
         '"type": "secret",|"type" : "secret",|"type": "SECRET",|type: SECRET',
         "below",
         _LINE_END,
@@ -1062,14 +1030,6 @@ PHRASES: tuple[Phrase, ...] = (
         "crypto isakmp key kittens",
     ),
     Phrase(
-        '"github-oauth":|"gitlab-oauth":|"gitlab-token":|"bearer":',
-        "quoted",
-        r"[ \t]{0,8}\{[ \t]{0,8}\"[\w.-]{1,64}\"[ \t]{0,8}:[ \t]{0,8}(?=\")",
-        '{"github-oauth": {"github.com": "%h{40}"}}',
-        '{"github-oauth": {"github.com": "none"}}',
-        promises="token",
-    ),
-    Phrase(
         "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord "
         "|ifre |salasana |Salasana |adgangskode |Adgangskode ",
         "column",
@@ -1108,14 +1068,6 @@ PHRASES: tuple[Phrase, ...] = (
         "COPY public.users (id, email, api_token) FROM stdin;\n1\tme\t%a{40}\n2\tyou\t%a{40}",
         "COPY public.users (id, email, api_token) TO stdout;\n1\tme\t%a{40}",
         r"(?:\A|[\r\n])",
-    ),
-    Phrase(
-        "bindpw |rootpw |auth_pass ",
-        "word",
-        r"[ \t]*(?=[^\s={])",
-        "bindpw 7%a{11}",
-        "the bindpw kittens7",
-        r"(?:\A|[\r\n])[ \t]*",
     ),
     Phrase(
         '"CONCEALED",',
@@ -1177,14 +1129,6 @@ PHRASES: tuple[Phrase, ...] = (
         _LINE_END,
         '"Name": "/db/x",\n"Type": "SecureString",\n"Value": "7%a{11}"',
         '"Name": "/db/x",\n"Type": "SecureString",\n"Label": "7%a{11}"',
-    ),
-    Phrase(
-        "--auth |--auth=|-auth=|-auth |--proxy-user |--proxy-user=|--basic-auth |--basic-auth=|--basic_auth=|--creds |--creds=|--login |--login="
-        "|--userpass |--credentials |--credentials=|--admin-user=",
-        "option",
-        r"[\"']?[\w.@\\-]{1,64}:(?=[^\s:/\"'])",
-        "tool --auth me:7%a{11} run",
-        "tool --auth me[:7%a{11}] run",
     ),
     Phrase(
         ".com:|.org:|.net:|.de:|.io:|.edu:|.example:|.local:",

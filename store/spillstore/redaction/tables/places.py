@@ -414,7 +414,114 @@ SIGNATURES = (
     ),
 )
 
+# What stands before a password in its line, whatever is between: of English and of other languages, each by letters that no other
+# row begins with. Of the first ones `redaction/told.py` asks for no more than that.
+SAY_PASSWORD = (
+    *("assword", "asswd", "assphrase", "sscode", "ASSWORD", "ASSWD", "ASSPHRASE", "edential", "EDENTIAL"),
+    *("ogin", "OGIN", "nlock", "luks", "rcon", "dentified", "DENTIFIED", " /p "),
+    *("asswort", "ennwort", "de passe", "ontrase", "senha", "asło", "parola", "heslo", "chtwoord", "enord"),
+    *("angskode", "lasana", "арол"),
+)
+_B64 = r"[A-Za-z0-9+/=]"
+_CRYPT = r"[./A-Za-z0-9]"
+
 FILES = (
+    # --- hashes of passwords, which can be guessed offline ---
+    Place(
+        "PASSWORD_HASH",
+        ("$2a$", "$2b$", "$2x$", "$2y$"),
+        before=r"\d\d\$",
+        run=_CRYPT,
+        least=53,
+        goes="me:$2y$05$%a{53}",
+        stays="$2y$05$name",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        ("$1$", "$5$", "$6$", "$apr1$"),
+        before=rf"(?:rounds=\d{{1,9}}\$)?{_CRYPT}{{0,16}}\$",
+        run=_CRYPT,
+        least=22,
+        goes="root:$6$Xy7Lq2Vb$%a{86}:19000:0:99999:7:::\nme:$apr1$Xy7Lq2Vb$%a{22}\n$5$rounds=5000$Xy7Lq2Vb$%a{43}",
+        stays="s/$1$name$names/",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        ("$8$", "$9$"),
+        before=rf"{_CRYPT}{{14}}\$",
+        run=_CRYPT,
+        least=43,
+        goes="me:$9$Xy7Lq2Vb9Rt4Wm$%a{43}",
+        stays="$9$name$name",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        ("$y$", "$gy$", "$7$"),
+        before=rf"{_CRYPT}{{1,8}}\$(?:{_CRYPT}{{1,86}}\$)?",
+        run=_CRYPT,
+        least=43,
+        goes="me:$y$j9T$Xy7Lq2Vb$%a{43}:19822:0:99999:7:::",
+        stays="$y$name$name",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        ("$argon2i$", "$argon2d$", "$argon2id$"),
+        before=rf"(?:v=\d{{1,3}}\$)?[mtp=,\d]{{1,48}}\${_B64}{{8,86}}\$",
+        run=_B64,
+        least=16,
+        goes="$argon2id$v=19$m=65536,t=3,p=4$Xy7Lq2Vb$%b{43}",
+        stays="$argon2id$v=19$m=65536,t=3,p=4$name",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        ("SCRAM-SHA-1$", "SCRAM-SHA-256$", "SCRAM-SHA-512$"),
+        before=rf"\d{{1,9}}:{_B64}{{8,128}}\$",
+        run=r"[A-Za-z0-9+/=:]",
+        least=40,
+        goes="SCRAM-SHA-256$4096:Xy7Lq2Vb$%b{43}=:%b{43}=",
+        stays="SCRAM-SHA-256$4096",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        ("{SSHA}", "{SHA}", "{SMD5}", "{SSHA256}", "{SSHA512}", "{SHA256}", "{SHA512}"),
+        run=_B64,
+        least=24,
+        goes="me:{SSHA}%b{32}",
+        stays="me:{SSHA}hash",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        (
+            "pbkdf2_sha256$",
+            "pbkdf2_sha512$",
+            "pbkdf2:sha256:",
+            "pbkdf2:sha512:",
+            "$pbkdf2-sha256$",
+            "$pbkdf2-sha512$",
+        ),
+        before=r"\d{1,9}\$[\w./+=-]{1,64}\$",
+        run=r"[\w./+=-]",
+        least=32,
+        goes="pbkdf2_sha256$600000$Xy7Lq2Vb$%b{43}=\npbkdf2:sha256:600000$Xy7Lq2Vb$%h{64}",
+        stays="pbkdf2:sha256:600000",
+    ),
+    Place(
+        "PASSWORD_HASH",
+        ("scrypt:",),
+        before=r"\d{1,9}:\d{1,3}:\d{1,3}\$[\w./+=-]{1,64}\$",
+        run=r"[0-9a-f]",
+        least=64,
+        goes="scrypt:32768:8:1$Xy7Lq2Vb$%h{128}",
+        stays="scrypt:32768:8:1",
+    ),
+    # --- words that say that a password follows in their line ---
+    Place(
+        "PASSWORD",
+        SAY_PASSWORD,
+        rule="told",
+        goes="$ tool hash-password --plain X%a{5}!7y\n['x', '--login', 'me', 'aX7#%a{11}']\nthe login changed to Kittens%d{2}!x\nLe mot de passe « aX7!%a{11} »",
+        stays="the login of X7files Log-In7 a%3AB7login app/Login7.html evt_aX7%a{11} A-Za-z0-9!@ Kit7***x\nsk=aX7#%a{11}, the password",
+    ),
     Place(
         "PASSWORD",
         (":5432:", ":5433:", ":6432:", ":*:"),
@@ -460,7 +567,7 @@ FILES = (
         rule="prompted",
         goes="+ ./deploy.sh prod me X%a{5}!7y\n$ samba-tool user create me 'Kittens%d{2}!x'\n+ tool login me X%a{11}!7y\n  501  tool secret add x --data aX7%a{11}\n"
         "me@host:~$ bundle config https://gems.example.com me:aX7!%a{11}",
-        stays="$ tool login --client aX7%a{11}\nThe user login fails for aX7!%a{11}\n$ tool user add me /srv/aX7%a{11} X7%a{3}.txt me@Host7.example.com",
+        stays="$ tool login --client aX7%a{11}\n$ tool user add me /srv/aX7%a{11} X7%a{3}.txt me@Host7.example.com",
     ),
     Place(
         "PASSWORD",

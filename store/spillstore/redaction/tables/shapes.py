@@ -132,6 +132,17 @@ TYPED = _shape(
     "kittens7",
 )
 SIGN = _shape(rb"[!@#%^&*+?~=]", "a!", "a-", "search")
+# of a password, and not of a program's conditions
+TYPED_SIGN = _shape(rb"[!@#%^&*+~=]", "a!", "a?", "search")
+# signs of escapes, addresses, classes of letters, masks and base64, and words of manuals; not of passwords
+NO_SIGN = _shape(
+    rb"%[0-9A-Fa-f]{2}|[?&][\w.-]+=|[Aa]-[Zz]|0-9|\*{3}|(?i:p[a@4][s$]{2}w|s[e3]cret|example|qwert)|\A[A-Za-z0-9+/]{21,}={0,2}\Z",
+    "a%3Ab",
+    "a%b",
+    "search",
+)
+BASE64 = _shape(rb"[A-Za-z0-9+/]{16,}={0,2}", "Ab3/Cd4+Ef5aGh6iJk7==", "Ab3/Cd4")
+ID_OF_A_KIND = _shape(rb"[a-z]{1,8}_[A-Za-z0-9]+\Z|[A-Za-z]{2}\d\.[0-9a-f]+\Z", "evt_1eCed", "evt_1e.Ced")
 # as people make one that must have all kinds of letters
 WORD_AND_NUMBER = _shape(
     rb"[A-Za-z][a-z]{2,15}\d{3,4}[!@#%^&*+?~:_.-][A-Za-z\d]{0,2}", "Kitten1987.x", "Kitten19.x"
