@@ -12,6 +12,7 @@ from spillstore_tools.describe import listed
 LEVELS = ("level", "severity", "levelname", "log_level", "lvl", "log.level", "@level")
 STATUSES = ("status", "status_code", "statusCode", "outcome", "Action")
 MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "MESSAGE", "code")
+ERRORS = ("error", "err", "exception", "failed")
 NAMED = 300  # code points of names or values in a note
 _WORDS = r"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|fail(?:ed|ure)?|dpanic|abort(?:ed)?|timeout|crashed)"
 _WARNS = r"(?i:warn(?:ing)?)"
@@ -28,6 +29,7 @@ class Field:
 
     Args:
         key: its name.
+        name: as what it is told; by default its name.
 
     Attributes:
         counts: records by their value.
@@ -42,8 +44,9 @@ class Field:
         ('status: 200 1,899, 503 1', [2, 1, 0])
     """
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, name: str = "") -> None:
         self.key = key
+        self.name = name or key
         self.counts: Counter[str] = Counter()
         self.is_known = key in _TROUBLE
         self.bad, self.little = _TROUBLE.get(key, (_WORDS, _WARNS))
@@ -55,8 +58,8 @@ class Field:
 
     def told(self) -> str:
         """Its name, the values and how many records have each, the most frequent first."""
-        values = [f"{name} {count:,}" for name, count in self.counts.most_common()]
-        return f"{self.key}: {listed(values, NAMED)}"
+        values = [f"{value} {count:,}" for value, count in self.counts.most_common()]
+        return f"{self.name}: {listed(values, NAMED)}"
 
 
 def is_known(key: str) -> bool:

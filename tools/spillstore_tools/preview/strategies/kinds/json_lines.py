@@ -12,6 +12,7 @@ from spillstore_tools.describe import counted, listed
 from spillstore_tools.preview.strategies.actionable import STRONG, score
 from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare
 from spillstore_tools.preview.structured.json_fields import (
+    ERRORS,
     LEVELS,
     MESSAGES,
     NAMED,
@@ -30,9 +31,8 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
 
 _SAMPLE = 50  # records that are read
-_ERRORS = ("error", "err", "exception", "failed")
 _OFTEN_LATE = ("error", "err")  # of these, those that may stand in records of trouble alone
-_KEPT = 60  # kinds of trouble
+_KEPT, _FEW = 60, 6  # kinds of trouble; those that are shown where they are alike
 _SCANNED = 200  # records of trouble that are looked at in a block
 _WRITTEN = 8  # ways to write a level that are known
 _OBJECTS = 0.95  # of the lines
@@ -116,12 +116,17 @@ class _Found:
     def picks(self, subject: _Subject, overview: Overview) -> list[Pick]:
         """The first record of each kind, with how many there are more; behind each those before it that are on the same subject."""
         found: list[Pick] = []
-        for key, pick in self._picks.items():
+        for key, pick in list(self._picks.items())[: self._most(subject)]:
             before = subject.all_before(pick, overview) if overview.whole else self._before[key]
             strong = [each for each in before if score(each.line.text[:_WIDEST]) >= STRONG]
             found.append(pick._replace(note=self._note(self._times[key])))
             found += [*strong[:_STRONG], *before[-_NEAR:]]
         return found
+
+    def _most(self, subject: _Subject) -> int:
+        """How many kinds are shown: few, if they differ in names alone of which many come again, such as those of paths that all failed for a while."""
+        again = sum(times > 1 for times in self._times.values())
+        return _FEW if not subject.has_messages and again * 3 >= len(self._picks) else _KEPT
 
     def _note(self, times: int) -> str:
         if self._more:
@@ -136,6 +141,7 @@ class _Subject:
         messages = (key for key in MESSAGES if any(isinstance(each.get(key), str) for each in records))
         message = next(messages, None)
         self._message = _member(message.encode(), rb"[^\"]{0,200}") if message else None
+        self.has_messages = message is not None
         self._names: list[Any] = []  # what finds members that several records share
         self._others: list[Any] = []  # and other texts
         for key in dict.fromkeys(key for record in records for key in record):
@@ -210,7 +216,7 @@ class JsonLines:
             if (key := next(known, None)) is not None:
                 self._fields.append(_Counted(key))
         self._subject = _Subject(self._records)
-        for name in _ERRORS:
+        for name in ERRORS:
             written = f'"{name}":'.encode()
             none = re.compile(written + rb'\s*(?:null|false|"")').search(first.raw)
             some = re.compile(written + rb'\s*(?:"[^"]|[\[{]\s*[^\s\]}]|[1-9]|true)')
