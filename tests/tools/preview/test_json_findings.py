@@ -7,6 +7,7 @@ import json
 import pytest
 from previews import reader, whole
 
+from spillstore_tools.config import load
 from spillstore_tools.output.rendering import render
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.structured import json_records
@@ -162,6 +163,18 @@ def test_an_odd_element_was_followed_by_equal_ones_to_the_limit(plain_store):
     assert "$.results[311]: " in text
     assert '"... 896 items omitted ..."' in text
     assert len(text) < 1000
+
+
+@pytest.mark.parametrize("limit", [1200, 4300, 5000])
+def test_little_room(plain_store, limit):
+    """Where all that is found takes more than its share, less of it is shown, and the JSON stays JSON."""
+    rows = [{"id": number, "level": "error", "msg": f"x{number:x}" * 60} for number in range(90)]
+    configuration = load(inline_limit=limit)
+    with plain_store.session("chat") as session:
+        processor = TruncationProcessor(session, configuration=configuration)
+        result = processor.process(json.dumps([{"id": 0, "level": "info"}, *rows]), "tool")
+    assert result.metadata.strategy_used == "element"
+    assert len(result.content) <= limit
 
 
 def test_elements_that_each_say_something_stay(plain_store):

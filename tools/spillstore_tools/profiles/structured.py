@@ -53,7 +53,7 @@ class Structured(NamedTuple):
 
     text: str
     root: Value
-    about: str
+    about: list[str]
     few: bool
     query: str
     strings: list[_Text]
@@ -98,7 +98,9 @@ def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> l
         sorted(known.strings, key=lambda each: each.start - each.end)[: max(0, room // _LEAST - 1)]
     )
     shown.sort(key=lambda each: each.start)
-    about = known.about if room >= _ENOUGH else ""
+    about = ""
+    for line in known.about if room >= _ENOUGH else ():
+        about += line if len(about) + len(line) <= room * 3 // 5 else ""
     few = known.few and bool(about)
     room -= len(about)
     if not shown:
@@ -120,14 +122,14 @@ def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> l
         ]
 
 
-def _found(text: str, root: Value) -> tuple[str, bool]:
+def _found(text: str, root: Value) -> tuple[list[str], bool]:
     """What the JSON holds, and what of it matters most, on lines of their own; whether that are records unlike the others."""
     from spillstore_tools.preview.structured.json_findings import findings  # noqa: PLC0415  # most output is no JSON
     from spillstore_tools.preview.structured.json_shape import shape  # noqa: PLC0415  # likewise
 
     found = findings(text, root, _FOUND)
     lines = [shape(text, root, _ABOUT), *found.lines]
-    return "".join(f"[{line}]\n" for line in lines), found.are_odd
+    return [f"[{line}]\n" for line in lines], found.are_odd
 
 
 def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:

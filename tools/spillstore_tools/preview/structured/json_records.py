@@ -147,7 +147,7 @@ class Records:
 def records_of(text: str, root: Value) -> list[Records]:
     """All records of a value by their sorts, in the order of the first of each; the outermost value, if it is an object, is a record, too.
 
-    Costs about a second for 8 MB.
+    Costs some 1.2 seconds of processor time for 7 MB of records.
 
     Example:
         >>> from spillstore_tools.preview.structured.json_tree import parsed
