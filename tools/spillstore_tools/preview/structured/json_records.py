@@ -153,7 +153,7 @@ def records_of(text: str, root: Value) -> list[Records]:
         >>> from spillstore_tools.preview.structured.json_tree import parsed
         >>> text = '{"items": [{"state": "up"}, {"state": "up"}, {"state": "down"}]}'
         >>> [(each.path, each.count, [field.told() for field in each.fields.values()]) for each in records_of(text, parsed(text))]
-        [('$', 1, []), ('$.items[*]', 3, ['state: up 2, down 1'])]
+        [('$', 1, ['items: [...] 1']), ('$.items[*]', 3, ['state: up 2, down 1'])]
     """
     reader = _Reader(text)
     reader.read(root)
