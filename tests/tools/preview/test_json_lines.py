@@ -152,3 +152,14 @@ def test_records_about_the_same_in_an_output_that_is_not_held():
     text = shown(data, exact=False)
     assert "got: 3" in text
     assert "want: 4" in text
+
+
+def test_records_of_a_burst_that_differ_in_names_alone():
+    """Of paths that all failed for a while a few are shown; of tests, each of which fails once, all that there is room for."""
+    paths = [f"/{first}{second}" for first in "ghijk" for second in "mnopq"]
+    lines = [json.dumps({"path": paths[number % 25], "status": 200}) for number in range(ROWS)]
+    lines[1500:1560] = [json.dumps({"path": paths[number % 25], "status": 502}) for number in range(60)]
+    assert shown(data_of(lines)).count('"status": 502') == 6
+    lines = [json.dumps({"test": "all", "Action": "run"}) for _ in range(ROWS)]
+    lines[1500:1525] = [json.dumps({"test": f"all of {path[1:]}", "Action": "fail"}) for path in paths]
+    assert shown(data_of(lines)).count('"Action": "fail"') == 25

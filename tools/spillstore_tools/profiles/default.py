@@ -229,7 +229,9 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
         return problem_notice(facts) + what
     all_of_it = "What is left" if stored.hole or facts.problem or stored.cut_off else "All of it"
     kind = f"{total} of JSON" if json is not None else total
-    first = f"{problem_notice(facts)}[{kind}; a part is shown. {all_of_it}: "
+    of_json = json is not None and facts.partial
+    brings = "More of it" if of_json and all_of_it == "All of it" else all_of_it
+    first = f"{problem_notice(facts)}[{kind}; a part is shown. {brings}: "
     if json is not None and facts.partial:
         commands = [_shell_json(stored, json)]
         call, search = _calls_json(json)

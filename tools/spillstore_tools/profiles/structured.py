@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore_tools.preview.parts import Note, length_of, text_of
 from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import strategy
+from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.preview.structured.cuts import NotStructured, TextCut, apply_cuts
 from spillstore_tools.preview.structured.json_cuts import cut_json
+from spillstore_tools.preview.structured.json_paths import member_step, name_at
 from spillstore_tools.preview.structured.json_tree import parsed
 from spillstore_tools.preview.structured.replace import replaced
 from spillstore_tools.profiles.notices import gap_marker
@@ -33,15 +36,25 @@ _LEAST = 600  # characters that are worth a text of its own
 _MOST = 1_000_000
 _ENOUGH = 4000  # code points of JSON without such strings
 _ABOUT = 700  # of words about it
+_FOUND = 3200  # of what of it matters most
+_FEW, _OF_FEW = 2, 1500  # elements at either end of arrays where such is found, and code points
+_REPEATED = 3  # strings at one path but for its indices from which on they belong to records
 _DEEPEST = 64
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INDEX = re.compile(r"\[\d+\]")
 
 
 class Structured(NamedTuple):
-    """JSON taken apart: its text and value, a query that finds more than is shown, and the long texts in it."""
+    """JSON taken apart: its text and value, words about it, a query that finds more than is shown, and the long texts in it.
+
+    Attributes:
+        about: what it holds, and what of it matters most, on lines of their own.
+        few: whether equal elements tell little beside that.
+    """
 
     text: str
     root: Value
+    about: list[str]
+    few: bool
     query: str
     strings: list[_Text]
 
@@ -62,8 +75,12 @@ def structured(overview: Overview) -> Structured | None:
         root = parsed(text)
         if root.kind not in {"{", "["}:
             return None
+        about, few = _found(text, root)
         strings = list(_strings(text, root, "$", 1))
-        return Structured(text, root, strings[0].path if strings else _query(text, root), strings)
+        if few:
+            strings = list(_telling(text, strings))
+        query = strings[0].path if strings else _query(text, root)
+        return Structured(text, root, about, few, query, strings)
     except (NotStructured, RecursionError):
         return None
 
@@ -81,38 +98,38 @@ def cut(overview: Overview, known: Structured, room: int, *, partial: bool) -> l
         sorted(known.strings, key=lambda each: each.start - each.end)[: max(0, room // _LEAST - 1)]
     )
     shown.sort(key=lambda each: each.start)
-    about = _about(known, room)
+    about = ""
+    for line in known.about if room >= _ENOUGH else ():
+        about += line if len(about) + len(line) <= room * 3 // 5 else ""
+    few = known.few and bool(about)
     room -= len(about)
     if not shown:
-        room = min(room, _ENOUGH)
+        room = min(room, _OF_FEW if few else _ENOUGH)
     while True:
         own = [_pointer(known.text, each) for each in shown]
         skeleton = room - max(_LEAST, room * 3 // 5) if shown else room
-        cuts = _cuts(known, own, skeleton)
+        cuts = _cuts(known, own, skeleton, most=_FEW if few else _MOST)
         parts = replaced(overview, known.text, cuts, skeleton)
         if parts is None and shown:
             shown.pop()
             continue
         if parts is None or not shown:
             return parts and [Note(about), *parts]
-        inside = {(each.start, each.end) for each in cuts}
-        texts = [each for each, mark in zip(shown, own, strict=True) if (mark.start, mark.end) in inside]
         return [
             Note(about),
             *parts,
-            Note(_texts(known.text, texts, room - length_of(parts), partial=partial)),
+            Note(_texts(known.text, shown, room - length_of(parts), partial=partial)),
         ]
 
 
-def _about(known: Structured, room: int) -> str:
-    """What the JSON holds, and its members that tell of trouble, on lines of their own; nothing where there is little room."""
-    if room < _ENOUGH:
-        return ""
-    from spillstore_tools.preview.structured.json_shape import shape, troubles  # noqa: PLC0415  # most output is no JSON
+def _found(text: str, root: Value) -> tuple[list[str], bool]:
+    """What the JSON holds, and what of it matters most, on lines of their own; whether that are records unlike the others."""
+    from spillstore_tools.preview.structured.json_findings import findings  # noqa: PLC0415  # most output is no JSON
+    from spillstore_tools.preview.structured.json_shape import shape  # noqa: PLC0415  # likewise
 
-    words = f"[{shape(known.text, known.root, _ABOUT)}]\n"
-    found = troubles(known.text, known.root, _ABOUT, _step)
-    return words + "".join(f"[{each}]\n" for each in found)
+    found = findings(text, root, _FOUND)
+    lines = [shape(text, root, _ABOUT), *found.lines]
+    return [f"[{line}]\n" for line in lines], found.are_odd
 
 
 def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:
@@ -132,6 +149,26 @@ def _strings(text: str, value: Value, path: str, depth: int) -> Iterator[_Text]:
                 )
 
 
+def _telling(text: str, strings: list[_Text]) -> Iterator[_Text]:
+    """The strings without those that many records have and that hold no telling word, such as the sources that a checker read."""
+    alike = Counter(_INDEX.sub("[*]", each.path) for each in strings)
+    for each in strings:
+        if alike[_INDEX.sub("[*]", each.path)] < _REPEATED or _tells(_value_of(text, each)):
+            yield each
+
+
+def _tells(value: str) -> bool:
+    raw = value.encode(errors="replace")
+    return any(
+        score(raw[start:end].decode(errors="replace")) >= STRONG
+        for start, end, _ in Hints().lines(raw, b"\n")
+    )
+
+
+def _value_of(text: str, string: _Text) -> str:
+    return str(json.JSONDecoder(strict=False).raw_decode(text, string.start)[0])
+
+
 def _query(text: str, value: Value) -> str:
     """A query that finds something of the largest thing in it."""
     path = "$"
@@ -149,21 +186,7 @@ def _query(text: str, value: Value) -> str:
 
 def _step(text: str, value: Value, index: int) -> str:
     """The step of a path from a value to one of its parts."""
-    if value.kind == "[":
-        return f"[{index}]"
-    return member_step(json.JSONDecoder().raw_decode(text, value.opened(text)[index][0])[0])
-
-
-def member_step(name: str) -> str:
-    r"""The step of a JSONPath to the member of a name.
-
-    Example:
-        >>> member_step("users"), member_step("it's")
-        ('.users', "['it\\'s']")
-    """
-    if _NAME.fullmatch(name):
-        return f".{name}"
-    return "['" + json.dumps(name)[1:-1].replace('\\"', '"').replace("'", "\\'") + "']"
+    return f"[{index}]" if value.kind == "[" else member_step(name_at(text, value, index))
 
 
 def _pointer(text: str, string: _Text) -> TextCut:
@@ -173,10 +196,10 @@ def _pointer(text: str, string: _Text) -> TextCut:
     return TextCut(string.start + 1, string.end - 1, marker, 0)
 
 
-def _cuts(known: Structured, own: list[TextCut], room: int) -> list[TextCut]:
+def _cuts(known: Structured, own: list[TextCut], room: int, *, most: int) -> list[TextCut]:
     """The gaps of the strings that are shown apart, and what else must go."""
     if not own:
-        return cut_json(known.text, room, first=_MOST, last=_MOST, max_depth=_DEEPEST, root=known.root)
+        return cut_json(known.text, room, first=most, last=most, max_depth=_DEEPEST, root=known.root)
     small = apply_cuts(known.text, own)
     places: list[
         tuple[int, int, TextCut | None]
@@ -194,7 +217,7 @@ def _cuts(known: Structured, own: list[TextCut], room: int) -> list[TextCut]:
         return (whole + index - low, inside) if inside is None or index == low else (whole, inside)
 
     found: list[TextCut] = []
-    for each in cut_json(small, room, first=_MOST, last=_MOST, max_depth=_DEEPEST):
+    for each in cut_json(small, room, first=most, last=most, max_depth=_DEEPEST):
         (start, first), (end, last) = place(each.start), place(each.end)
         if (first is not None and each.start < each.end) or (last is not None and end != last.start):
             continue  # the marker of a string stays whole
@@ -213,7 +236,7 @@ def _texts(text: str, strings: list[_Text], room: int, *, partial: bool) -> str:
 
 
 def _excerpt(text: str, string: _Text, room: int, *, partial: bool) -> str:
-    value: str = json.JSONDecoder(strict=False).raw_decode(text, string.start)[0]
+    value = _value_of(text, string)
     chosen = strategy("smart")
     scan = Scan(
         head_chars=room,

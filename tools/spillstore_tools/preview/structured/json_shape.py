@@ -1,27 +1,20 @@
-"""What JSON holds, in words: its keys with their types and counts, and members that tell of trouble."""
+"""What JSON holds, in words: its keys with their types and counts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from spillstore_tools.preview.structured.json_tree import Value
 
 _SAMPLE = 100  # elements of an array that are looked at
 _DEEP = 2  # levels of containers that are told
 _INSIDE = 240  # code points of what is told of one container
-_DEEPEST = 64
-_VALUE = 120  # characters of a value that are shown
-_TROUBLE = re.compile(
-    r'"(?:error\w*|err|exception|failure\w*|fail_?reason|error_?message|reason|stderr|traceback|fault|problem\w*)"[ \t\n\r]*:[ \t\n\r]*'
-    r'(?:"[^"\\]|[{1-9-]|\[[ \t\n\r]*[^\] \t\n\r])'
-)
 _TYPES = {'"': "string", "t": "boolean", "f": "boolean", "n": "null"}
 
 
@@ -76,58 +69,3 @@ def _members(text: str, value: Value) -> Iterator[tuple[str, Value]]:
     for index, _ in zip(parts.indices(), range(_SAMPLE), strict=False):
         key, start, _ = parts[index]
         yield text[key:start].rstrip(" \t\n\r:").strip('"'), value.part(text, index)
-
-
-def troubles(
-    text: str, root: Value, room: int, step: Callable[[str, Value, int], str], most: int = 8
-) -> list[str]:
-    """Members that tell of trouble, such as ``$.items[7].error: "timed out"``: paths and the beginnings of values.
-
-    Args:
-        text: the JSON.
-        root: its value.
-        room: code points of all of them.
-        step: makes the step of a path to a part of a value.
-        most: members at most.
-    """
-    found: list[str] = []
-    total = 0
-    for match in _TROUBLE.finditer(text):
-        total += 1
-        if len(found) == most:
-            continue
-        member = _member(text, root, match.start(), step)
-        if member is None:
-            total -= 1  # inside a string, or where nothing is known
-            continue
-        path, start, end = member
-        line = f"{path}: {' '.join(text[start : min(end, start + _VALUE)].split())}"
-        if sum(map(len, found)) + len(line) <= room:
-            found.append(line)
-    return found if total == len(found) else [*found, f"and {total - len(found)} more"] if found else []
-
-
-def _member(
-    text: str, value: Value, at: int, step: Callable[[str, Value, int], str]
-) -> tuple[str, int, int] | None:
-    """The path to the member whose key begins at a character, and where its value stands; None if it is not known, or the character is inside a string."""
-    path = "$"
-    for _ in range(_DEEPEST):
-        if value.kind not in {"{", "["}:
-            return None
-        parts = value.opened(text)
-        low, high = 0, len(parts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            try:
-                begins = parts[middle][0]
-            except KeyError:  # of very many parts those in the middle are not known
-                return None
-            low, high = (middle, high) if begins <= at else (low, middle)
-        if not len(parts) or not parts[low][0] <= at < parts[low][2]:
-            return None
-        path += step(text, value, low)
-        if parts[low][0] == at and value.kind == "{":
-            return path, parts[low][1], parts[low][2]
-        value = value.part(text, low)
-    return None

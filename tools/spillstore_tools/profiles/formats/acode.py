@@ -21,6 +21,7 @@ from spillstore_tools.preview.strategies import strategy
 from spillstore_tools.preview.strategies.ends import beginning
 from spillstore_tools.preview.strategies.fit import nothing_shown
 from spillstore_tools.preview.strategies.request import Request
+from spillstore_tools.preview.structured.json_paths import member_step
 from spillstore_tools.preview.text.clean import one_line
 from spillstore_tools.preview.text.graphemes import grapheme_boundary
 from spillstore_tools.profiles.base import Inline, Profile
@@ -29,7 +30,6 @@ from spillstore_tools.profiles.facts import REASON
 from spillstore_tools.profiles.limits import Limits, request_of
 from spillstore_tools.profiles.notices import redrawn_notice
 from spillstore_tools.profiles.rendered import Section, compose
-from spillstore_tools.profiles.structured import member_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

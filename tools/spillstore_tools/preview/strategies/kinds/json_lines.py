@@ -11,6 +11,15 @@ from spillstore.text_scan import count
 from spillstore_tools.describe import counted, listed
 from spillstore_tools.preview.strategies.actionable import STRONG, score
 from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare
+from spillstore_tools.preview.structured.json_fields import (
+    ERRORS,
+    LEVELS,
+    MESSAGES,
+    NAMED,
+    STATUSES,
+    Field,
+    is_known,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,20 +31,8 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
 
 _SAMPLE = 50  # records that are read
-_LEVELS = ("level", "severity", "levelname", "log_level", "lvl", "log.level", "@level")
-_STATUSES = ("status", "status_code", "statusCode", "outcome", "Action")
-_MESSAGES = ("msg", "message", "event", "text", "error", "err", "@message", "MESSAGE", "code")
-_ERRORS = ("error", "err", "exception", "failed")
 _OFTEN_LATE = ("error", "err")  # of these, those that may stand in records of trouble alone
-_WORDS = rb"(?i:err(?:or)?|fatal|critical|crit|panic|alert|emerg\w*|severe|fail(?:ed|ure)?|dpanic|abort(?:ed)?|timeout|crashed)"
-_WARNS = rb"(?i:warn(?:ing)?)"
-# What tells of trouble in such a field, and what of a little: words, numbers of pino and bunyan, of syslog, of HTTP.
-_TROUBLE = {
-    **dict.fromkeys(_LEVELS, (_WORDS + rb"|[56]\d", _WARNS + rb"|4\d")),
-    "PRIORITY": (rb"[0-3]", rb"4"),
-    **dict.fromkeys(_STATUSES, (_WORDS + rb"|5\d\d", _WARNS + rb"|4\d\d")),
-}
-_KEPT = 60  # kinds of trouble
+_KEPT, _FEW = 60, 6  # kinds of trouble; those that are shown where they are alike
 _SCANNED = 200  # records of trouble that are looked at in a block
 _WRITTEN = 8  # ways to write a level that are known
 _OBJECTS = 0.95  # of the lines
@@ -44,53 +41,45 @@ _ROOM, _WIDEST = 4800, 2000  # code points of records from the middle, and of on
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d+$")
 _MANY = 200  # records on the same subject, from which on they do not belong together
 _STRONG, _NEAR = 3, 7  # of them those that are shown before one that tells of trouble
-_NAMED = 300  # code points of keys or levels in the note
 
 
-class _Field:
-    """A member that tells how much a record matters.
+class _Counted(Field):
+    """A member that tells how much a record matters, counted in lines.
 
     Attributes:
-        key: its name.
-        counts: records by its value.
-        bad: finds records that tell of trouble; ``little`` those that warn.
+        bad_records: finds records that tell of trouble; ``little_records`` those that warn.
     """
 
     def __init__(self, key: str) -> None:
-        self.key = key
-        self.counts: Counter[bytes] = Counter()
+        super().__init__(key)
         # Values by how a record writes them, with key and quotation marks.
-        self._written: dict[bytes, bytes] = {}
+        self._written: dict[bytes, str] = {}
         start = rb'"' + re.escape(key.encode()) + rb'"\s*:\s*"?'
         self._value = re.compile(start + rb'(\w+)["\s,}]')
-        self.bad, self.little = (
-            re.compile(start + rb"(?:" + values + rb')(?:"|\s*[,}])') for values in _TROUBLE[key]
+        self.bad_records, self.little_records = (
+            re.compile(start + rb"(?:" + values.encode() + rb')(?:"|\s*[,}])')
+            for values in (self.bad, self.little)
         )
-        self._tells = re.compile(b"|".join(_TROUBLE[key]))
 
     def add(self, block: Block) -> bool:
         """Count the records of a block; whether some tell of trouble, or warn."""
         found = self._values_of(block)
         self.counts += found
-        return any(self._tells.fullmatch(value) for value in found)
+        return any(self.weight(value) for value in found)
 
-    def _values_of(self, block: Block) -> Counter[bytes]:
+    def _values_of(self, block: Block) -> Counter[str]:
         """The records of a block by value. Known values are counted as they are written, which is ten times as fast."""
-        found: Counter[bytes] = Counter()
+        found: Counter[str] = Counter()
         for written, value in self._written.items():
             found[value] += count(block.raw, written)
         if found.total() != block.lines:
             found.clear()
             for match in self._value.finditer(block.raw):
-                found[match[1]] += 1
+                value = match[1].decode()
+                found[value] += 1
                 if len(self._written) < _WRITTEN:
-                    self._written[match[0]] = match[1]
+                    self._written[match[0]] = value
         return +found
-
-    def told(self) -> str:
-        """The values and how many records have each."""
-        values = [f"{name.decode(errors='replace')} {count:,}" for name, count in self.counts.most_common()]
-        return f"; {self.key}: {listed(values, _NAMED)}"
 
 
 class _Found:
@@ -127,12 +116,17 @@ class _Found:
     def picks(self, subject: _Subject, overview: Overview) -> list[Pick]:
         """The first record of each kind, with how many there are more; behind each those before it that are on the same subject."""
         found: list[Pick] = []
-        for key, pick in self._picks.items():
+        for key, pick in list(self._picks.items())[: self._most(subject)]:
             before = subject.all_before(pick, overview) if overview.whole else self._before[key]
             strong = [each for each in before if score(each.line.text[:_WIDEST]) >= STRONG]
             found.append(pick._replace(note=self._note(self._times[key])))
             found += [*strong[:_STRONG], *before[-_NEAR:]]
         return found
+
+    def _most(self, subject: _Subject) -> int:
+        """How many kinds are shown: few, if they differ in names alone of which many come again, such as those of paths that all failed for a while."""
+        again = sum(times > 1 for times in self._times.values())
+        return _FEW if not subject.has_messages and again * 3 >= len(self._picks) else _KEPT
 
     def _note(self, times: int) -> str:
         if self._more:
@@ -144,14 +138,15 @@ class _Subject:
     """What records are about: their messages, or where there are none, members such as a name that several records share."""
 
     def __init__(self, records: list[dict[str, Any]]) -> None:
-        messages = (key for key in _MESSAGES if any(isinstance(each.get(key), str) for each in records))
+        messages = (key for key in MESSAGES if any(isinstance(each.get(key), str) for each in records))
         message = next(messages, None)
         self._message = _member(message.encode(), rb"[^\"]{0,200}") if message else None
+        self.has_messages = message is not None
         self._names: list[Any] = []  # what finds members that several records share
         self._others: list[Any] = []  # and other texts
         for key in dict.fromkeys(key for record in records for key in record):
             values = [record[key] for record in records if key in record]
-            if key in _TROUBLE or not all(isinstance(each, str) for each in values) or _DATE.match(values[0]):
+            if is_known(key) or not all(isinstance(each, str) for each in values) or _DATE.match(values[0]):
                 continue
             shared = len(set(values)) < len(values)
             (self._names if shared else self._others).append(_member(key.encode(), rb'(?>[^"\\\n]|\\.)*+"'))
@@ -205,7 +200,7 @@ class JsonLines:
     def __init__(self) -> None:
         self._records: list[dict[str, Any]] = []
         self._picker = Picker()
-        self._fields: list[_Field] = []
+        self._fields: list[_Counted] = []
         self._subject = _Subject([])
         # Members that hold errors: how a key is written, how a member that holds none is, and what finds the others.
         self._errors: list[tuple[bytes, bytes, Any]] = []
@@ -214,14 +209,14 @@ class JsonLines:
     def _begin(self, first: Block) -> None:
         """Learn from the first records which fields tell a level and a message."""
         self._records = _read(first.raw)
-        for keys in ((*_LEVELS, "PRIORITY"), _STATUSES):
+        for keys in ((*LEVELS, "PRIORITY"), STATUSES):
             known = (
                 key for key in keys if any(isinstance(each.get(key), (str, int)) for each in self._records)
             )
             if (key := next(known, None)) is not None:
-                self._fields.append(_Field(key))
+                self._fields.append(_Counted(key))
         self._subject = _Subject(self._records)
-        for name in _ERRORS:
+        for name in ERRORS:
             written = f'"{name}":'.encode()
             none = re.compile(written + rb'\s*(?:null|false|"")').search(first.raw)
             some = re.compile(written + rb'\s*(?:"[^"]|[\[{]\s*[^\s\]}]|[1-9]|true)')
@@ -245,8 +240,8 @@ class JsonLines:
             if count(block.raw, key) > (count(block.raw, none) if none else 0)
         ]
         for found, patterns in (
-            (self._bad, [field.bad for field in telling]),
-            (self._little, [field.little for field in telling]),
+            (self._bad, [field.bad_records for field in telling]),
+            (self._little, [field.little_records for field in telling]),
             (self._told, errors),
         ):
             found.look(patterns, self._subject, block.raw, self._picker)
@@ -259,8 +254,8 @@ class JsonLines:
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         keys = dict.fromkeys(key for record in self._records for key in record)
-        words = f"{counted(overview.lines, 'record')} of JSON Lines with {listed(list(keys), _NAMED)}"
-        words += "".join(field.told() for field in self._fields)
+        words = f"{counted(overview.lines, 'record')} of JSON Lines with {listed(list(keys), NAMED)}"
+        words += "".join(f"; {field.told()}" for field in self._fields)
         picks = self._picks(overview)
         return excerpts(overview, request, words, picks, first=3, last=3, most=_ROOM, widest=_WIDEST)
 
