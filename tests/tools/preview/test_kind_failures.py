@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_changes import tree
-from test_findings import FORMS, findings
+from test_findings import FORMS, findings, quoted, reports
 from test_kinds import KINDS, data_of, first_line, parts_of, shown
 from test_tables import PROCESSES, RELEASES, padded, processes, releases, right
 
@@ -90,6 +90,8 @@ ALL = {
     "600 findings": lambda: findings(*FORMS["shellcheck"]),
     "a table: 400 rows of 3 columns: id (number), name": boxed,
     "a table: 400 rows of 3 columns: Name, State": ruled,
+    "400 findings": quoted,
+    "300 findings": reports,
     "a table: 300 rows of 5 columns: NAME, REVISION (number), LAST CHANGE": lambda: padded(
         RELEASES, releases()
     ),
