@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_changes import tree
-from test_findings import FORMS, findings
+from test_findings import FORMS, findings, quoted, reports
 from test_kinds import KINDS, data_of, first_line, parts_of, shown
+from test_tables import PROCESSES, RELEASES, padded, processes, releases, right
 
 from spillstore_tools.preview.parts import length_of, text_of
 
@@ -89,6 +90,14 @@ ALL = {
     "600 findings": lambda: findings(*FORMS["shellcheck"]),
     "a table: 400 rows of 3 columns: id (number), name": boxed,
     "a table: 400 rows of 3 columns: Name, State": ruled,
+    "400 findings": quoted,
+    "300 findings": reports,
+    "a table: 300 rows of 5 columns: NAME, REVISION (number), LAST CHANGE": lambda: padded(
+        RELEASES, releases()
+    ),
+    "a table: 300 rows of 6 columns: PID (number), USER (": lambda: right(
+        PROCESSES, processes(), left=(1, 5)
+    ),
     "TSV: 900 rows of 2 columns": lambda: [f"{n * 4}\t/usr/share/part{n}" for n in range(900)],
     "Markdown, ": document,
     "python, ": source,

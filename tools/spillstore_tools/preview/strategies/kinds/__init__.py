@@ -23,10 +23,13 @@ _OPENING = 4096  # bytes that say which kinds are tried
 
 _PATHS = rb"(?:\.{0,2}/|[\w.@+~-]+/)[^\s:][^\n:]*\n"
 _GREP = rb"[^\s:{\[][^:\n]*:\d+[:-]"
-_FINDINGS = rb"(?:\*{3,} [^\n]*\n)?(?:[^\s:][^\s:]*\.\w+:\d+(?::\d+)?:? (?:[A-Z]+\d+\b|\[?(?:error|warning|note|info)\b|[^\n]*[\])]\n)[^\n]*\n?){3}"
+_FINDING = rb"(?:[A-Za-z]:(?=[\\/]))?[^\s:(][^\s:]*?(?:\.\w+:\d+(?::\d+)?:?|\(\d+(?:,\d+)*\) ?:) (?:[A-Z]+\d+\b|\[?(?:error|warning|note|info)\b|[A-Z]\w*(?:Warning|Error):|[^\n]*[\])]\n)[^\n]*\n?"
+_QUOTED = rb"(?:[ \t][^\n]*\n){0,6}"  # what a finding is about
+_FINDINGS = rb"(?:[^\n]*\n){0,4}?(?:" + _FINDING + _QUOTED + rb"){3}"
+_REPORTS = rb"(?:[^\n]*\n){0,4}?[A-Z]+\d+ [^\n]*\n *--> [^\n]*:\d+:\d+\n"
 _LONG = rb"(?:[^\n]*:\n)?(?:total \d+[^\n]*\n)[-dlbcps][rwxsStT-]{9}"
 _TREE = rb"(?:[^\n]*\n)?(?:\xe2\x94[\x9c\x94]\xe2\x94\x80|[|`+]-- )"
-_TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,6}?[ |+]*[-=]{2}[-=+| ]{2,}+\n|(?:[A-Z%#/()_-]{2,}[ \t]+){2,}|(?:[^\n]*\n)?(?:\xe2[\x94\x95][\x80-\xbf]){3}"
+_TABLE = rb"[^\n,;|\t]+(?P<by>[,;|\t])[^\n]*\n[^\n]+(?P=by)|(?:[^\n]*\n){0,11}?(?:[ |+]*+[-=]{2}[-=+| ]{2,}+\n|(?:\xe2[\x94\x95][\x80-\xbf]){3}|[ \t]*+(?!\d)[^\n\d]*?\S {2,}[^\n\d]+\n)|[ \t]*+(?:[A-Z%#/()_-]{2,}[ \t]+){2,}"
 # What an output begins with, the module and the class. The first whose guess is borne out has it.
 _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(rb"\s*\{[^\n]*\}\r?\n\s*\{"), "json_lines", "JsonLines"),
@@ -42,6 +45,7 @@ _KINDS: tuple[tuple[Any, str, str], ...] = (
     (re.compile(_TREE), "trees", "Tree"),
     (re.compile(_LONG), "listings", "LongListing"),
     (re.compile(_FINDINGS), "findings", "Findings"),
+    (re.compile(_REPORTS), "findings", "Reports"),
     (re.compile(_GREP), "listings", "Matches"),
     (re.compile(_PATHS), "listings", "Paths"),
     (re.compile(_TABLE), "tables", "Table"),

@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
 
 _FEWEST = 20  # lines of a listing
-_OTHERS = 0.1  # of all lines may be other ones
+OTHERS = 0.1  # of all lines may be other ones
 _NAMES = 4096  # folders that are counted apart; beyond, a folder counts for the one that it is in
 _SAMPLES = 200  # groups of which the first line is kept
 _ODD = 40  # other lines that are kept
 _SHOWN = 12  # groups of which the first line is shown
 _MANY = 48  # groups that are told apart
 _WORDS = WORDS - 200
+_GROUP = re.compile(rb"(?<!\\)\((?!\?)")
 
 
 class Groups:
@@ -94,11 +95,13 @@ class Listing:
     FORM: ClassVar[bytes]  # of a line, the group in ``FORM``'s first group
     NOT: ClassVar[bytes] = rb"(?!)"  # a form of lines of something else
     IGNORED: ClassVar[bytes] = rb"(?!)"  # a form of lines that do not count
+    BELOW: ClassVar[bytes] = b""  # a form of the lines that belong to one
     GROUP_END: ClassVar[bytes]  # what stands behind a group's name in its lines
 
     def __init__(self) -> None:
         self._form = re.compile(rb"(?m)^" + self.FORM + rb"[^\n]*\n?")
-        self._rows = rows_of(rb"(?:" + self.FORM + rb"|" + self.IGNORED + rb")[^\n]*")
+        rows = self.FORM + rb"[^\n]*" + self.BELOW + rb"|(?:" + self.IGNORED + rb")[^\n]*"
+        self._rows = rows_of(_GROUP.sub(rb"(?:", rows))  # groups in what is possessive fail in Python 3.11
         self._picker = Picker()
         self._groups = Groups()
         self._odd: list[Pick] = []
@@ -123,11 +126,16 @@ class Listing:
             if at >= 0:
                 self._groups.samples[name] = self._picker.pick(at)
         if len(names) < block.lines:
-            self._look_at_others(raw)
-        return self._others <= 1 + _OTHERS * self._lines
+            self._look_at_others(raw, self._goes_on(block))
+        return self._others <= 1 + OTHERS * self._lines
 
-    def _look_at_others(self, raw: bytes) -> None:
-        for at in odd_lines(self._rows, raw):
+    def _goes_on(self, block: Block) -> int:
+        """The bytes at the beginning of a block that belong to the last line of the block before."""
+        found = re.compile(self.BELOW).match(b"\n" + block.raw) if block.first_line > 1 else None
+        return max(0, found.end() - 1) if found else 0
+
+    def _look_at_others(self, raw: bytes, start: int = 0) -> None:
+        for at in odd_lines(self._rows, raw, start):
             self._others += 1
             if len(self._odd) < _ODD:
                 self._odd.append(self._picker.pick(at))
@@ -182,7 +190,7 @@ class Matches(Listing):
     """Matches of a search in files: ``FILE:LINE:TEXT``."""
 
     FORM = rb"([^\s:]+):\d+[:-]"
-    NOT = rb"[^\s:/.]+:|[^\s:]*:\d+:(?:\d+:)? *(?:(?i:error|warning|note|info)\b|[A-Z]{1,4}\d{2,})"
+    NOT = rb"[^\s:/.]+:|[^\s:]*:\d+:(?:\d+:)? *(?:(?i:error|warning|note|info)\b|[A-Z]{1,4}\d{2,}|[A-Z]\w*(?:Warning|Error):)"
     IGNORED = rb"(?:grep: |rg: |Binary file )[^\n]* match"
     GROUP_END = b":"
 
@@ -224,7 +232,7 @@ class LongListing:
             self._others += 1
             if len(self._odd) < _ODD:
                 self._odd.append(self._picker.pick(other))
-        return self._others <= 1 + _OTHERS * sum(self._kinds.values())
+        return self._others <= 1 + OTHERS * sum(self._kinds.values())
 
     def _count(self, raw: bytes) -> None:
         found = self._ENTRY.findall(raw)
