@@ -406,6 +406,26 @@ def test_no_thread_for_claims(server, server_url, monkeypatch):
         next_beat(server, server_url, session)
 
 
+@pytest.mark.parametrize("how", ["closed", "deleted"])
+def test_the_beats_end_with_the_last_session(server_url, how):
+    """Who has no session open for writing any more has no thread for claims, either."""
+
+    def threads():
+        return {thread for thread in threading.enumerate() if thread.name == "spillstore-claims"}
+
+    before = threads()
+    first, last = (opened(server_url, lease=30.0).session(name) for name in ("first", "last"))
+    for session in (first, last):
+        session.put(TEXT)
+    first.close()
+    assert threads() - before
+    if how == "deleted":
+        last.delete()
+    else:
+        last.close()
+    wait_until(lambda: not threads() - before)
+
+
 def test_an_observer_that_reads(server_url):
     """It is called when the transaction is over, so it may ask for what was committed."""
     store = opened(few(server_url, 1), busy_timeout=2.0)
