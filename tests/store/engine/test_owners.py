@@ -425,6 +425,20 @@ def two(tmp_path):
     return project / "s", exchange
 
 
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_the_lock_is_of_a_real_folder(tmp_path, kind):
+    """What was put in its place, a link or a file, is not locked instead."""
+    (tmp_path / "elsewhere").mkdir()
+    if kind == "link":
+        (tmp_path / "s").symlink_to("elsewhere")
+    else:
+        (tmp_path / "s").touch()
+    lock = FileLock(tmp_path / "s" / "session.db")
+    with pytest.raises(NotADirectoryError):
+        lock.acquire(0)
+    lock.close()
+
+
 def test_the_lock_of_a_folder_that_was_exchanged_meanwhile_is_not_enough(two):
     """Who has waited for the lock of the old one takes that of the new one, which others see."""
     folder, exchange = two
