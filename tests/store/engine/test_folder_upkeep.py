@@ -331,6 +331,18 @@ def test_who_reads_a_session_that_another_process_has_deleted_is_told_so(store):
         session.close()
 
 
+def test_who_needs_one_more_connection_to_a_session_that_is_gone_is_told_so(store, tmp_path):
+    """Its folder was moved away by another program, while the one connection that there was is in use."""
+    with store.session("one") as writing:
+        writing.put(b"text")
+    session = store.session("one", read_only=True)
+    with session._engine.reader():
+        (store.root / "_" / "one").rename(tmp_path / "elsewhere")
+        with pytest.raises(SessionDeletedError):
+            list(session.artifacts())
+    session.close()
+
+
 # --- descriptors -----------------------------------------------------------------------------------------------
 
 
