@@ -32,9 +32,7 @@ def load_key(given: bytes | str | os.PathLike[str] | None, configured: str) -> b
             f"digest_key must be bytes or the path of a file, not {type(given).__name__}"
         )
     try:
-        descriptor = os.open(
-            path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
-        )  # a pipe must not keep us waiting
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not keep us waiting
         try:
             mode = os.fstat(descriptor).st_mode
             data = os.read(descriptor, _MOST_BYTES + 1) if stat.S_ISREG(mode) else b""

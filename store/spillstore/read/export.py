@@ -41,7 +41,7 @@ def export(
     hidden = target.with_name(f".{target.name[:100]}.{os.urandom(4).hex()}")
     written = 0
     with translated(f"writing {target}"), _errors_name(target):
-        descriptor = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 for block in chunks(handle, 0, size, stream, holes):

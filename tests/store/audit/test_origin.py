@@ -49,6 +49,17 @@ def test_what_an_event_says_is_not_believed(store):
         assert Origin(first.id, "combined", 0, len(DATA)) == copy.origin(alike=False)
 
 
+@pytest.mark.parametrize(("start", "end"), [(1000, 5000), (len(DATA) - 3000, len(DATA) + 500)])
+def test_what_was_read_of_the_middle_or_beyond_the_end_is_found(store, start, end):
+    """The origin is the part that there was."""
+    with store.session("s") as session:
+        first = session.put(DATA)
+        copy = session.put(DATA[start:end])
+        detail = {"stream": "combined", "start": start, "end": end, "outcome": "ok"}
+        forge(session, first.id, digest_of(copy), json.dumps(detail))
+        assert Origin(first.id, "combined", start, min(end, len(DATA))) == copy.origin()
+
+
 @pytest.mark.parametrize(
     "detail",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import os
 import shutil
@@ -222,6 +223,33 @@ def test_of_a_journal_that_was_cut_the_commits_that_are_whole_are_preferred(jour
     assert set(after[0]) | set(after[1]) <= both
     assert after[0] == with_journal(path, data[: ends[0]])
     assert after[2] == with_journal(path, data + bytes(1000))
+
+
+def test_of_a_page_that_an_unfinished_commit_has_changed_both_forms_are_read(journal):
+    """What the file has of it comes last; a page that all agree about is read once."""
+    path, data, after = journal
+    ends = [at for at in frames_of(data) if data[at + 4 : at + 8] != bytes(4)]
+    assert ends[1] > ends[0] + 24 + 1024, "the second commit has more than one page"
+    path.with_name("file-wal").write_bytes(data[: ends[1]])
+    count = collections.Counter(row for row, _ in got(path))
+    assert {row for row in after[0] if row[0] > 30} <= set(count)  # of the file
+    assert {row for row in after[2] if row[0] > 30} & set(count)  # of the commit that was not finished
+    assert {1} == {count[row] for row in after[1] if row[8] == "new"}
+
+
+def test_a_free_list_that_is_in_the_journal_alone_is_the_one_that_counts(tmp_path):
+    """The first page of the file knows nothing yet of what was deleted."""
+    with contextlib.closing(connected(tmp_path / "live", 512, wal=True)) as connection:
+        connection.execute("PRAGMA secure_delete = OFF")
+        rows = [row(number, b"x" * 300) for number in range(60)]
+        put(connection, rows)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("DELETE FROM event WHERE a >= 20")
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{tmp_path}/live{suffix}", f"{tmp_path}/file{suffix}")
+    found = got(tmp_path / "file")
+    assert set(rows[:20]) <= {row for row, is_free in found if not is_free}
+    assert len({row[0] for row, is_free in found if is_free}) > 30
 
 
 @pytest.mark.parametrize("where", ["salt", "page", "sum", "header"])

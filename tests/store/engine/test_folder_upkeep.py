@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import logging
 import os
@@ -94,6 +95,26 @@ def test_a_move_replaces_nothing(tmp_path):
         old.move_new("file", new, "other")
     assert ["folder"] == os.listdir(tmp_path / "from")
     assert 4 == (tmp_path / "to" / "other").stat().st_size
+
+
+def test_where_the_system_has_no_such_rename_it_is_said(tmp_path, monkeypatch):
+    """A C library without it: both names stay as they are, and a copy replaces a session all the same, in two steps."""
+    made(tmp_path / "one", {"file": 1})
+    made(tmp_path / "two", {})
+    store, other = (Store(tmp_path / name, **NO_FLOORS) for name in ("root", "other"))
+    for each, text in ((store, b"new"), (other, b"old")):
+        with each.session("one") as session:
+            session.put(text)
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: object())
+    with folders.open_root(tmp_path) as root, root.folder("one") as one, root.folder("two") as two:
+        for rename in (lambda: root.exchange("one", "two"), lambda: one.move_new("file", two, "file")):
+            with pytest.raises(OSError, match=os.strerror(errno.ENOSYS)) as caught:
+                rename()
+            assert errno.ENOSYS == caught.value.errno
+    assert ["file"] == os.listdir(tmp_path / "one")
+    store.copy_session("one", to=other, replace=True)
+    with other.session("one", read_only=True) as session:
+        assert [b"new"] == [each.read_bytes(0, 9) for each in session.artifacts()]
 
 
 @pytest.mark.parametrize(
@@ -310,6 +331,18 @@ def test_who_reads_a_session_that_another_process_has_deleted_is_told_so(store):
             }
     with contextlib.suppress(SessionDeletedError):
         session.close()
+
+
+def test_who_needs_one_more_connection_to_a_session_that_is_gone_is_told_so(store, tmp_path):
+    """Its folder was moved away by another program, while the one connection that there was is in use."""
+    with store.session("one") as writing:
+        writing.put(b"text")
+    session = store.session("one", read_only=True)
+    with session._engine.reader():
+        (store.root / "_" / "one").rename(tmp_path / "elsewhere")
+        with pytest.raises(SessionDeletedError):
+            list(session.artifacts())
+    session.close()
 
 
 # --- descriptors -----------------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ import pytest
 from support import ROOT, dice, native
 
 from spillstore import Settings, Store
-from spillstore.engine.sqlite import earlier_schemas, schema_check
+from spillstore.engine.sqlite import earlier_schemas, owner_locks, schema_check
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.engine.sqlite.upgrade import upgrade
-from spillstore.exceptions import IntegrityError
+from spillstore.exceptions import IntegrityError, SessionBusyError
 
 DATA = ROOT / "tests" / "data" / "sessions"
 VERSIONS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
@@ -128,6 +128,19 @@ def test_it_is_upgraded_by_who_writes(tmp_path):
         assert b"new" == added.read()
         assert 1 == added.search("ne").total_matches
         reader.check()
+
+
+def test_it_is_not_upgraded_while_somebody_holds_it(tmp_path):
+    """Who has claimed it is named, and the file stays as it is; it is upgraded when nobody has."""
+    path, _ = placed(VERSIONS[0], "plain", tmp_path)
+    before = path.read_bytes()
+    owner = owner_locks.Owner(path.parent)
+    with pytest.raises(SessionBusyError, match="must be upgraded and is held by this process; close it"):
+        upgrade(path, Settings())
+    assert before == path.read_bytes()
+    owner.release()
+    upgrade(path, Settings())
+    assert (_sql.SCHEMA_NUMBER,) == schema_of(path)[0]
 
 
 @native

@@ -365,6 +365,25 @@ def test_a_folder_that_cannot_be_listed_is_told_as_ours(tmp_path, monkeypatch):
     assert 1 == store.copy_session("test", to=other).artifacts
 
 
+def test_an_owner_that_cannot_be_asked_counts_as_alive(tmp_path):
+    """The file of another user, which may not be opened: what it belongs to is left alone."""
+    owner = owner_locks.Owner(tmp_path)
+    name = owner.name
+    shutil.copy(tmp_path / name, tmp_path / "owner-0000000000000001.lock")  # nobody holds this one
+    owner.release()
+    (tmp_path / "owner-0000000000000001.lock").chmod(0)
+    child = os.fork()
+    if not child:
+        status = 9
+        try:
+            if os.geteuid() == 0:  # who may open whatever there is
+                os.setuid(65534)
+            status = int(owner_locks.alive(tmp_path, "owner-0000000000000001.lock"))
+        finally:
+            os._exit(status)
+    assert 1 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_what_is_no_file_describes_no_owner(tmp_path, kind):
     """A link is not followed and a pipe not waited for: both are told by their name alone."""
@@ -413,6 +432,20 @@ def two(tmp_path):
                 raise
 
     return project / "s", exchange
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_the_lock_is_of_a_real_folder(tmp_path, kind):
+    """What was put in its place, a link or a file, is not locked instead."""
+    (tmp_path / "elsewhere").mkdir()
+    if kind == "link":
+        (tmp_path / "s").symlink_to("elsewhere")
+    else:
+        (tmp_path / "s").touch()
+    lock = FileLock(tmp_path / "s" / "session.db")
+    with pytest.raises(NotADirectoryError):
+        lock.acquire(0)
+    lock.close()
 
 
 def test_the_lock_of_a_folder_that_was_exchanged_meanwhile_is_not_enough(two):

@@ -23,6 +23,8 @@ from spillstore import Store, aio, observers
 from spillstore.exceptions import LockedError, SessionBusyError, SpillstoreError, StorageError
 
 pytest.importorskip("psycopg")
+import psycopg
+
 from spillstore.engine.postgres import connections as _connections
 
 TEXT = b"".join(b"line %d of what a tool has printed\n" % number for number in range(200))
@@ -194,6 +196,46 @@ def test_a_server_that_answers_nothing(servers, short_silence, how):
         assert "after" in {each.info.source for each in session.artifacts()}
         session.check()
     server.stop(signal.SIGQUIT)
+
+
+def test_an_answer_that_was_left_for_later_is_not_waited_for_for_ever(server_url, short_silence):
+    """Who has only read does not wait for the end of that; whoever uses the connection next does, and gives up as well."""
+    with Wire(server_url) as wire, opened(wire.url, busy_timeout=0.5).session("s") as session:
+        connections = session._engine.store._connections
+        connection = connections.take(20.0)
+        try:
+            wire.hold()
+            connection.end_reading()
+            said = []
+
+            def settle():
+                try:
+                    connection.settle()
+                except psycopg.OperationalError as error:
+                    said.append(str(error))
+
+            threading.Thread(target=settle, daemon=True).start()
+            wait_until(lambda: said)
+            assert "has not answered for" in said[0]
+        finally:
+            wire.release()
+            connection.close()
+            connections.give_back(connection)
+
+
+def test_what_psycopg_waits_for_is_what_it_gets(server_url):
+    """All of psycopg works on our connections, also what we do not use: rows that come with COPY."""
+    with opened(server_url).session("s") as session:
+        connections = session._engine.store._connections
+        connection = connections.take(20.0)
+        try:
+            with (
+                connection.raw.cursor() as cursor,
+                cursor.copy("COPY (VALUES (1), (2)) TO STDOUT") as copying,
+            ):
+                assert b"1\n2\n" == b"".join(copying)
+        finally:
+            connections.give_back(connection)
 
 
 def test_a_silence_of_a_moment_is_waited_for(server_url, short_silence):
@@ -404,6 +446,26 @@ def test_no_thread_for_claims(server, server_url, monkeypatch):
         writer.write(TEXT)
         writer.flush()
         next_beat(server, server_url, session)
+
+
+@pytest.mark.parametrize("how", ["closed", "deleted"])
+def test_the_beats_end_with_the_last_session(server_url, how):
+    """Who has no session open for writing any more has no thread for claims, either."""
+
+    def threads():
+        return {thread for thread in threading.enumerate() if thread.name == "spillstore-claims"}
+
+    before = threads()
+    first, last = (opened(server_url, lease=30.0).session(name) for name in ("first", "last"))
+    for session in (first, last):
+        session.put(TEXT)
+    first.close()
+    assert threads() - before
+    if how == "deleted":
+        last.delete()
+    else:
+        last.close()
+    wait_until(lambda: not threads() - before)
 
 
 def test_an_observer_that_reads(server_url):

@@ -9,6 +9,8 @@ from wire import Wire
 from spillstore import Store
 
 pytest.importorskip("psycopg")
+from spillstore.engine.postgres import rows
+
 LINE = b"a line of what some tool has printed\n"
 
 
@@ -89,3 +91,16 @@ def test_a_deletion(wire):
             session.events()  # which writes what waits
             counts.append(trips(wire, session.delete)[0])
     assert counts[0] == counts[1] <= 16
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 7])
+def test_digests_are_asked_for_many_at_a_time(wire, monkeypatch, count):
+    """All of them, in order, however many there are; one trip where they are fewer than that."""
+    monkeypatch.setattr(rows, "_DIGESTS", 3)
+    with wire.store.session("s") as session:
+        artifact_id = session.put(b"x" * (count * 65536)).id
+        with session._engine.reader() as found:
+            key = session._engine.artifact_row(found, artifact_id).artifact_key
+            asked, digests = trips(wire, lambda: list(found.chunk_digests(key)))
+    assert list(range(count)) == [seq for seq, _ in digests]
+    assert count // 3 + 1 == asked

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +144,20 @@ def test_a_later_revision(server, server_url, later):
     for call in (operator.upgrade, operator.upgrade_sql):
         with pytest.raises(SchemaTooNewError, match="has the schema 9999, and this version knows"):
             call(server_url)
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, ""), (7, " and 2 more")])
+def test_of_many_who_are_in_the_way_five_are_named(server_url, later, count, more):
+    """And the others are counted."""
+    with contextlib.ExitStack() as stack:
+        store = Store(server_url, **NO_FLOORS)
+        for number in range(count):
+            stack.enter_context(store.session(f"s{number}")).put(b"text")
+        with pytest.raises(SessionBusyError) as caught:
+            upgrading.upgrade(server_url, locations=later)
+    named = str(caught.value).partition(" in use by ")[2]
+    assert 5 == named.count(f"process {os.getpid()} on ")
+    assert [more] == re.findall(r"( and \d+ more)?; end them", named)
 
 
 def test_a_revision_that_fails_changes_nothing(server, server_url, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import shutil
 import threading
@@ -14,7 +16,7 @@ from spillstore import Store
 from spillstore.engine.sqlite import sql
 from spillstore.exceptions import DigestKeyError, IntegrityError, InvalidSettingError
 from spillstore.format import chunk_codec
-from spillstore.format.digests import Algorithm
+from spillstore.format.digests import Algorithm, new_digest
 from spillstore.model import records
 
 KEY = bytes(range(32))
@@ -57,6 +59,27 @@ def put_rows(store, table, found, session_id="test"):
             execute(f"DELETE FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in names)}", *keys)
             marks = ", ".join("?" * (1 + len(values)))
             execute(f"INSERT INTO {table} VALUES ({marks})", session_key, *values)
+
+
+# BLAKE3's are those of https://github.com/BLAKE3-team/BLAKE3, test_vectors/test_vectors.json, SHA-256's of hashlib.
+VECTOR_KEY = b"whats the Elvish word for friend"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "expected"),
+    [
+        (Algorithm("blake3"), "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"),
+        (
+            Algorithm("blake3-keyed:", VECTOR_KEY),
+            "92b2b75604ed3c761f9d6f62392c8a9227ad0ea3f09573e783f1498a4ed60d26",
+        ),
+        (Algorithm("sha256"), hashlib.sha256().hexdigest()),
+        (Algorithm("sha256-keyed:", VECTOR_KEY), hmac.digest(VECTOR_KEY, b"", "sha256").hex()),
+    ],
+)
+def test_a_digest_is_that_of_its_algorithm(algorithm, expected):
+    """As others compute it: BLAKE3, with a key its own keyed mode; SHA-256, with a key HMAC."""
+    assert expected == new_digest(algorithm).digest().hex()
 
 
 def test_a_session_with_a_key_works_like_any_other(store):

@@ -224,6 +224,40 @@ def test_processes_evict_beside_each_other(plain_store):
         session.check()
 
 
+BESIDE = """
+import os, sys
+from spillstore import Store
+options = {"session_quota": 1_000_000, "session_policy": "evict", "free_disk_floor": 0, "artifacts_per_minute": 0}
+with Store(sys.argv[1], **options).session("test") as session:
+    session.put(os.urandom(400_000))
+"""
+
+
+def test_room_that_another_process_takes_is_made_again(plain_store, monkeypatch):
+    """Between the look and the commit it stores what fits; then what was to fit here does not any more."""
+    store = Store(plain_store.address, **EVICTING, session_quota=1_000_000)
+    with store.session("test") as session:
+        first = session.put(os.urandom(400_000)).id
+        evictor = session._engine.ingest.committer._evictor
+        make_room, used, beside = evictor.make_room, [], []
+
+        def looked(size):
+            with session._engine.reader() as rows:
+                used.append(rows.used())
+            has_room = make_room(size)
+            if len(used) == 1:
+                subprocess.run([sys.executable, "-c", BESIDE, store.address], check=True)
+                beside.extend(evicted(session))
+            return has_room
+
+        monkeypatch.setattr(evictor, "make_room", looked)
+        session.put(os.urandom(300_000))
+        assert [] == beside
+        assert max(used) <= 1_000_000
+        assert [first] == evicted(session)
+        assert [400_000, 300_000] == sorted((info.size for info in session.infos()), reverse=True)
+
+
 @pytest.mark.fault
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_kill_9_while_evicting_leaves_a_sound_session(root, seed):

@@ -267,6 +267,28 @@ def test_what_is_due_is_committed_with_what_would_be_next(make, new):
         assert queue._until_due() == 400.0
 
 
+@pytest.mark.parametrize("how", ["ready", "committed", "failed"])
+def test_who_waits_for_a_batch_goes_on_when_it_can_be_committed(make, new, how):
+    """When the next one is ready, when that of the number was committed, or when none will be; not for a later one."""
+    queue, pipeline = make(), new()
+    queue.add(pipeline)
+    queue.add_batch(pipeline, batch(1))
+    done = []
+    thread = threading.Thread(target=lambda: done.append(queue.wait_until_ready(pipeline, 0)), daemon=True)
+    thread.start()
+    time.sleep(0.05)
+    assert not done
+    if how == "ready":
+        queue.add_batch(pipeline, batch(0))
+    elif how == "failed":
+        queue.fail(pipeline, StorageError("it cannot be stored"))
+    else:
+        pipeline.next_commit = 1
+        with queue.guard:
+            queue._changed.notify_all()
+    wait_until(lambda: done)
+
+
 # --- inboxes ------------------------------------------------------------------------------------------------
 
 

@@ -160,3 +160,22 @@ def test_silence_lets_a_line_through_at_the_moment_it_was_long_enough(clock):
         clock.advance(seconds)
         sequencer.enter([], sequencer.now())
         assert expected == sink.runs
+
+
+class Passing:
+    """A redactor that finds nothing."""
+
+    def pieces(self, data):
+        return [data]
+
+    def finish(self, data):
+        return data
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(9_999, [0]), (10_000, [0, 10_000])])
+def test_writes_that_would_get_one_time_are_redacted_as_one(clock, apart, expected):
+    """Those within ten milliseconds of the first; each that comes later keeps its own time."""
+    sequencer = Sequencer(clock=clock, redactors=(Passing(), Passing()))
+    found = list(sequencer.filter([(0, b"one\n", 0), (0, b"two\n", apart)]))
+    assert b"one\ntwo\n" == b"".join(data for _, data, _ in found)
+    assert expected == [now for _, _, now in found]

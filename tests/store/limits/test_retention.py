@@ -134,6 +134,18 @@ def test_what_died_processes_left_goes_and_foreign_folders_stay(plain_store):
     assert [False, False, True, True] == [folder.exists() for folder in (trash, torn, foreign, fresh)]
 
 
+def test_a_deletion_that_broke_off_is_finished(plain_store):
+    """A session that is marked as deleted, and that whoever died has not taken away, goes, and its room is counted."""
+    with plain_store.session("test") as session:
+        session.put(os.urandom(100_000))
+        with session._engine.store.transaction("a test") as tx:
+            session._engine.record.update(tx, deleted_us=7)
+    report = plain_store.collect(older_than=0)
+    assert [("test", "age")] == names(report.deleted)
+    assert report.freed > 100_000
+    assert [] == list(plain_store.sessions())
+
+
 @pytest.mark.files
 def test_a_link_in_place_of_a_deleted_folder_is_not_followed(plain_store, tmp_path):
     """Nothing behind a link is emptied, and what else goes, goes."""

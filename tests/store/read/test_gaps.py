@@ -318,6 +318,22 @@ def test_a_hole_is_not_begun_at_a_chunk_that_is_missing(plain_store):
         session.artifact(writer.id).delete()
 
 
+def test_what_is_kept_around_a_hole_is_all_there_at_the_end(plain_store):
+    """Where the last chunk is missing, the artifact is not sealed without it."""
+    with plain_store.session("s") as session:
+        writer = session.create(source="x", limit=LIMIT, policy="roll")
+        writer.write(b"\n")
+        writer.flush()
+        size = session.artifact(writer.id).info.chunk_size
+        writer.write(b"x" * (2 * LIMIT - LIMIT % size - 2) + b"\n")  # to the end of a chunk
+        writer.flush()
+        last = (2 * LIMIT - LIMIT % size) // size - 1
+        damage(session, "DELETE FROM chunk WHERE seq = ?", last)
+        with pytest.raises(IntegrityError, match=f"chunk {last} of {writer.id} is missing"):
+            writer.close()
+        session.artifact(writer.id).delete()
+
+
 def test_rows_name_their_place():
     """What a view makes of a chunk: bytes before it and in it, line ends before it and in it."""
     row = chunk_codec.ChunkRow(2, 10, 7, 15, 6, 4, 1, 5, 4, 3, 2, 0, 0, 0, b"", b"", b"")

@@ -163,6 +163,22 @@ def test_a_line_across_many_chunks_is_found(session):
     assert 1 == artifact.search("e needle\\b", limit=0).lines
 
 
+@pytest.mark.parametrize("behind", [0, 30, 64, 100, 400])
+def test_a_line_that_goes_on_where_nothing_is_looked_for_is_shown_whole(small, session, monkeypatch, behind):
+    """What is found ends that far before the end of its chunk; the next one, which its filter rules out, has the rest of the line."""
+    text = b"".join(b"%d some words of a log\n" % number for number in range(400))
+    begin = text.rindex(b"\n", 0, 3960 - behind) + 1
+    line = b"needle_in_a_haystack".rjust(4000 - behind - begin, b".") + b" and so on" * 60
+    artifact = session.artifact(
+        put(session, monkeypatch, text[:begin] + line + b"\n" + text[begin:], size=1000)
+    )
+    decoded = counted(monkeypatch)
+    found = artifact.search("needle_in_a_haystack", literal=True)
+    assert [line.decode()] == [match.text for match in found.matches]
+    assert len(decoded) < 8
+    artifact.delete()
+
+
 @pytest.fixture
 def damaged(root):
     """A session with one artifact, and what runs a statement on its rows."""

@@ -186,7 +186,6 @@ class ServerSession:
     def gone(self) -> DoomedRows:
         """It has no name any more."""
         if self._claim is not None:
-            self._heartbeat.remove(self._key, self._claim)
             self._claim.lost = True
         return DoomedRows(self._connections, self._key)
 

@@ -89,7 +89,7 @@ class FileLock:
     def _take(self) -> bool:
         folder = os.path.dirname(self._database)  # noqa: PTH120  # half the time
         if self._folder is None:
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
             self._folder = os.open(folder, flags)
             self._is_found = False
         try:
@@ -149,7 +149,7 @@ class FileLock:
                 return
             for suffix, start, length in _ANCHORS:
                 with contextlib.suppress(OSError):  # no WAL, or no such locks: the checks have to do
-                    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+                    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
                     self._anchors.append(os.open(self._database + suffix, flags))
                     lock = struct.pack("hhqqi", fcntl.F_RDLCK, os.SEEK_SET, start, length, 0)
                     fcntl.fcntl(self._anchors[-1], fcntl.F_OFD_SETLK, lock)
@@ -224,7 +224,7 @@ class Connection(SessionRows):
     def hold_wal(self) -> None:
         """Open the WAL that is in use, if there is one. Called once the connection has looked into the file."""
         with contextlib.suppress(FileNotFoundError):
-            self._wal = os.open(self._wal_path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            self._wal = os.open(self._wal_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             status = os.fstat(self._wal)
             self._wal_file = (status.st_dev, status.st_ino)
 

@@ -305,7 +305,7 @@ def _ref_of(path: Path) -> SessionRef | None:
 
 
 def _open(path: Path, stack: contextlib.ExitStack) -> int:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     stack.callback(os.close, descriptor)
     return descriptor
 

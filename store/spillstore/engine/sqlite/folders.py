@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_NO_LINK: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINK: Final = os.O_DIRECTORY | os.O_NOFOLLOW
 # What is only passed through need not be readable; macOS has no O_PATH.
 _THROUGH: Final = _NO_LINK | getattr(os, "O_PATH", os.O_RDONLY)
 # renameat2(2): RENAME_NOREPLACE, RENAME_EXCHANGE
@@ -106,7 +106,7 @@ class Folder:
 
     def open(self, name: str, flags: int) -> int:
         """Open a file in it, without following a link and without waiting for a pipe; a new one is its owner's alone."""
-        flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        flags |= os.O_NOFOLLOW | os.O_NONBLOCK
         return os.open(name, flags, 0o600, dir_fd=self._descriptor)
 
     def own(self, name: str, flags: int) -> int:
@@ -154,7 +154,7 @@ class Folder:
 
     def _listed(self) -> int:
         """A descriptor of it that can do more than be passed through."""
-        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._descriptor)
+        return os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._descriptor)
 
     def rename(self, name: str, new: str) -> None:
         """Give an entry another name; what is replaced is an empty folder at most."""
@@ -306,7 +306,7 @@ def make_root(path: Path, *, durable: bool) -> None:
         above = above.parent
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     for made in missing:
-        descriptor = os.open(made.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(made.parent, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

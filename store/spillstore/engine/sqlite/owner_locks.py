@@ -50,9 +50,7 @@ class Owner:
         self._path = folder / self.name
         hidden = folder / f".{self.name}"
         about = {"pid": os.getpid(), "host": os.uname().nodename, "boot_id": _boot_id()}
-        self._descriptor = os.open(
-            hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-        )
+        self._descriptor = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         status = os.fstat(self._descriptor)
         self._inode = (status.st_dev, status.st_ino)
         try:
@@ -109,7 +107,7 @@ def alive(folder: Path, name: str) -> bool:
                 return True
             if not stat.S_ISREG(status.st_mode):
                 return False
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return False
         except PermissionError:
@@ -166,7 +164,7 @@ def describe(folder: Path, name: str) -> str:
         status = (folder / name).lstat()
         if (status.st_dev, status.st_ino) in _held:  # opening and closing it would drop our own lock
             return "this process"
-        descriptor = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             about = json.loads(os.read(descriptor, _ABOUT_BYTES))
         finally:

@@ -89,7 +89,7 @@ def is_gone(path: Path) -> bool:
 
 
 def _names_another(journal: str) -> bool:
-    descriptor = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    descriptor = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         size = os.fstat(descriptor).st_size
         end = os.pread(descriptor, len(_JOURNAL_MAGIC), max(0, size - len(_JOURNAL_MAGIC)))

@@ -42,7 +42,6 @@ def provide(root: Folder) -> None:
             os.posix_fallocate(descriptor, 0, BYTES)
         except OSError:
             root.unlink(name)
-            raise
         finally:
             os.close(descriptor)
 
