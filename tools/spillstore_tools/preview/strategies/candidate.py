@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from spillstore.line_kinds import number_of
 from spillstore_tools.preview.strategies.actionable import STRONG
 from spillstore_tools.preview.strategies.novelty import kind_of
+from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from spillstore_tools.preview.text.lines import Line
+    from collections.abc import Callable, Iterator, Mapping
 
 _FIRST, _LAST = 6, 3  # what the first and the last strong line have more
 _TOLD = 24  # lines of a kind with telling words, from which on they flood
@@ -35,6 +35,70 @@ class Near(NamedTuple):
     block: bool = True
 
 
+class Around(Sequence[Line]):
+    """A line and those around it, which are made when they are asked for: of most candidates they never are.
+
+    Attributes:
+        line: the line itself.
+        start: the position of the first of them in the output.
+        numbers: their numbers.
+
+    Args:
+        line: likewise.
+        raw: the bytes of all of them.
+        start: likewise.
+        numbers: likewise.
+        terminator: what ends a line.
+        telling: as of a line.
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        raw: bytes,
+        start: int,
+        numbers: range,
+        terminator: bytes,
+        telling: Callable[[str], int | None],
+    ) -> None:
+        self.line = line
+        self.start = start
+        self.numbers = numbers
+        self._raw, self._terminator, self._telling = raw, terminator, telling
+        self._lines: list[Line] = []
+        line.telling = telling
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | list[Line]:
+        """Some of the lines."""
+        return self._made()[index]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Line]:
+        """All of them."""
+        return iter(self._made())
+
+    def _made(self) -> list[Line]:
+        if not self._lines:
+            low = 0
+            for number in self.numbers:
+                high = self._raw.find(self._terminator, low) + 1 or len(self._raw)
+                if number == self.line.number:
+                    self._lines.append(self.line)
+                else:
+                    line = Line(number, self.start + low, self._raw[low:high], self._terminator)
+                    line.telling = self._telling
+                    self._lines.append(line)
+                low = high
+        return self._lines
+
+
 @dataclasses.dataclass(slots=True)
 class Candidate:
     """A line that may be shown.
@@ -51,6 +115,7 @@ class Candidate:
         flood: whether lines like it stand so often that each tells little.
         rare: whether it is shown for that alone that lines like it are rare.
         kinds: the numbers of the kinds of the lines around it, -1 where one was not counted.
+        first: the number of the first of these.
         common: the numbers of those among them that are of kinds which flood the output.
         block: the numbers of those that are of kinds which are no routine of the output.
         above: the heading of the paragraph that it stands in, farther above than ``around``, and the code points from it to these.
@@ -62,7 +127,7 @@ class Candidate:
     line: Line
     score: float
     kind: str
-    around: list[Line]
+    around: Sequence[Line]
     chars_before: int
     more: int = 0
     last: int = 0
@@ -70,6 +135,7 @@ class Candidate:
     flood: bool = False
     rare: bool = False
     kinds: tuple[int, ...] = ()
+    first: int = 0
     common: frozenset[int] = frozenset()
     block: frozenset[int] = frozenset()
     above: tuple[Line, int] | None = None
@@ -166,8 +232,8 @@ def drowned(
             flood=each.like in flooded,
             common=_common(each, floods),
             block=frozenset(
-                line.number
-                for line, kind in zip(each.around, each.kinds, strict=False)
+                number
+                for number, kind in enumerate(each.kinds, each.first)
                 if not is_routine(number_of(kind))
             ),
         )

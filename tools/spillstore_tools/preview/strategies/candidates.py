@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from spillstore.line_kinds import number_of
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.strategies.actionable import STRONG, SURE, Hints, counts_none, counts_some
-from spillstore_tools.preview.strategies.candidate import Candidate, drowned
+from spillstore_tools.preview.strategies.candidate import Around, Candidate, drowned
 from spillstore_tools.preview.strategies.novelty import kind_of
 from spillstore_tools.preview.strategies.passages import LongPassages, best_passage, place_in
 from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines, breaks_pattern, has_words
@@ -204,14 +204,15 @@ class CandidateFinder:
     ) -> Candidate:
         around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
         return Candidate(
-            next(line for line in around if line.number == number),
+            around.line,
             points,
             kind,
             around,
             self._chars_before.at(start),
             like=-1 if key.endswith(_STATUS) else self._rare.kind(number),
-            kinds=tuple(self._rare.kind(each.number) for each in around),
-            above=_above(block, around[0], self._terminator) if self._has_paragraphs(block) else None,
+            kinds=self._rare.kinds(around.numbers),
+            first=around.numbers[0],
+            above=_above(block, around, self._terminator) if self._has_paragraphs(block) else None,
         )
 
     def _has_paragraphs(self, block: Block) -> bool:
@@ -279,13 +280,13 @@ class CandidateFinder:
         """The first of some rare lines, and around it the others and one more on either side, or the block that they stand in."""
         spot = run[0]
         around = _neighbours(spot.text, spot.at, spot.start, spot.end, spot.number, self._terminator)
-        line = next(line for line in around if line.number == spot.number)
+        line = around.line
         known = dict(zip(range(spot.number - len(spot.above), spot.number), spot.above, strict=True))
         known |= dict(enumerate((spot.kind, *spot.below), spot.number))
         block = kinds.told_apart and frozenset(
             number for number, kind in known.items() if not kinds.is_routine(number_of(kind))
         )
-        near = around
+        near: Sequence[Line] = around
         if not block:
             near = [line for line in around if spot.number - 1 <= line.number <= run[-1].number + 1]
         beside = {spot.number - 1: spot.above[-1:], run[-1].number + 1: run[-1].below[:1]}
@@ -325,35 +326,29 @@ class CandidateFinder:
                 self._templates[key] = None
 
 
-def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminator: bytes) -> list[Line]:
+def _neighbours(raw: bytes, at: int, start: int, end: int, number: int, terminator: bytes) -> Around:
     """A line and those around it, of whole lines that begin at byte ``at`` of the output."""
-    spans = [(start, end)]
-    low, high = start, end
+    low, high, first = start, end, number
     for _ in range(_BEFORE):
         if low == 0:
             break
         before = raw.rfind(terminator, 0, low - 1) + 1
         if low - before > _CONTEXT_BYTES:
             break
-        spans.insert(0, (before, low))
-        low, number = before, number - 1
+        low, first = before, first - 1
+    last = number
     for _ in range(_AFTER):
         after = raw.find(terminator, high) + 1
         if high >= len(raw) or not after or after - high > _CONTEXT_BYTES:
             break
-        spans.append((high, after))
-        high = after
-    lines = [
-        Line(number + index, at + low, raw[low:high], terminator) for index, (low, high) in enumerate(spans)
-    ]
-    for line in lines:
-        line.telling = place_in
-    return lines
+        high, last = after, last + 1
+    line = Line(number, at + start, raw[start:end], terminator)
+    return Around(line, raw[low:high], at + low, range(first, last + 1), terminator, place_in)
 
 
-def _above(block: Block, line: Line, terminator: bytes) -> tuple[Line, int] | None:
-    """The first line of the paragraph that a line of a block stands in, if it has the form of a heading; and code points from it on."""
-    raw, end = block.raw, line.start - block.start
+def _above(block: Block, around: Around, terminator: bytes) -> tuple[Line, int] | None:
+    """The first line of the paragraph that lines of a block stand in, if it has the form of a heading; and the code points before them."""
+    raw, end = block.raw, around.start - block.start
     low = raw.rfind(2 * terminator, max(0, end - _PARAGRAPH), end)
     if low < 0:
         return None
@@ -361,7 +356,7 @@ def _above(block: Block, line: Line, terminator: bytes) -> tuple[Line, int] | No
     high = raw.find(terminator, low) + 1
     if high > end or high - low > _CONTEXT_BYTES or not _HEADING.match(raw, low, high):
         return None
-    number = line.number - raw.count(terminator, low, end)
+    number = around.numbers[0] - raw.count(terminator, low, end)
     return Line(number, block.start + low, raw[low:high], terminator), clean_length(raw[low:end], terminator)
 
 

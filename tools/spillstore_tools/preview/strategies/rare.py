@@ -186,6 +186,15 @@ class RareLines:
         index = line - counted.line
         return counted.kinds[index] if counted.line and 0 <= index < len(counted.kinds) else -1
 
+    def kinds(self, lines: range) -> tuple[int, ...]:
+        """The kinds of lines one behind the other, as in ``kind``."""
+        counted = self._counted[0] if self._counted else None
+        if counted is not None and counted.line:
+            low, high = lines[0] - counted.line, lines[-1] + 1 - counted.line
+            if low >= 0 and high <= len(counted.kinds):
+                return tuple(counted.kinds[low:high])
+        return tuple(map(self.kind, lines))
+
     def _keep(
         self, block: Block, counted: _Counted, rare: Rare, chars: CharsBefore, terminator: bytes
     ) -> None:
