@@ -220,29 +220,33 @@ class Hints:
         """
         return () if self._search is None else self._search.lines(text, end)
 
-    def found(self, text: bytes, start: int, end: int) -> bool:
-        """Whether a line holds a hint, which is counted."""
+    def found(self, text: bytes, start: int, end: int) -> bytes | None:
+        """The hint that a line holds, which is counted; None if it holds none."""
         if self._search is None:
-            return False
+            return None
         found = self._search.pattern.search(text, max(0, start - 1), end)
         if found is None:
-            return False
-        self._count(found.group().lower())
-        return True
+            return None
+        hint: bytes = found.group().lower()
+        self.count(hint)
+        return hint
 
-    def _count(self, text: bytes) -> None:
+    def count(self, text: bytes) -> None:
+        """Count a hint that was found before in a line like this one."""
         hint = self._found.get(text)
         if hint is None:
             hint = next((each for each in self._hits if _names(each).search(text)), next(iter(_FORMS)))
             self._found[text] = hint
         self._hits[hint] += 1
 
-    def narrow(self) -> None:
-        """Keep only the hints that were rare so far."""
+    def narrow(self) -> bool:
+        """Keep only the hints that were rare so far; returns whether others are given up."""
         words = tuple(word for word in _WORDS if self._hits[word] <= _COMMON)
         forms = tuple(form for form in _FORMS if self._hits[form] <= _COMMON)
         if len(words) + len(forms) < len(self._hits):
             self._search = _search(words, forms) if words or forms else None
+            return True
+        return False
 
 
 class _Search:

@@ -73,6 +73,7 @@ class CandidateFinder:
         self._hints = Hints()
         self._terminator = b"\n"
         self._templates: dict[bytes, Candidate | None] = {}
+        self._held_hints: dict[bytes, bytes] = {}  # the hint that lines of a kind hold
         self._ignored = _DIGITS
         self._blocks = 0
         self.candidates: list[Candidate] = []
@@ -129,16 +130,21 @@ class CandidateFinder:
         self._chars_before = CharsBefore(block, self._chars, self._terminator)
         self._left = float(next(most for blocks, most in _SCORED_LINES if self._blocks < blocks))
         self._blocks += 1
-        if self._blocks % _NARROWED == 0:
-            self._hints.narrow()
+        if self._blocks % _NARROWED == 0 and self._hints.narrow():
+            self._held_hints.clear()
         raw, hits = block.raw, 0
         for start, end, before in self._lines(block):
             key = self._key(raw[start:end])
             if hits >= _HITS and self._templates.get(key, self) is None:
                 continue
-            if self._hints.found(raw, start, end):
-                hits += 1
-                self._meet(block, key, start, end, block.first_line + before)
+            if (hint := self._held_hints.get(key)) is not None:
+                self._hints.count(hint)
+            elif (hint := self._hints.found(raw, start, end)) is None:
+                continue
+            elif len(self._held_hints) < _TEMPLATES:
+                self._held_hints[key] = hint
+            hits += 1
+            self._meet(block, key, start, end, block.first_line + before)
         if self._counts:
             self._score_counts(block)
 
@@ -226,6 +232,7 @@ class CandidateFinder:
             self._templates[key] = candidate
         if len(self._templates) >= _FINE_KINDS and self._ignored is _DIGITS:
             self._ignored = _HEXADECIMAL
+            self._held_hints.clear()
             self._templates = {
                 key.translate(None, _HEXADECIMAL): known for key, known in self._templates.items()
             }
