@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Hit = tuple[int, int, int]
 
+_PART = 16 * 1024  # bytes that the automaton searches at once
 _SHORT = 256  # bytes of a short text
 _FIRST = 64  # short texts that are searched literal by literal
 _END_THEN_START = operator.itemgetter(2, 1)
@@ -48,11 +49,16 @@ class Automaton(_InPython):
             matchkind=ahocorasick_rs.MatchKind.Standard,
             implementation=ahocorasick_rs.Implementation.DFA,
         )
+        self._longest = max(len(entry.literal) for entry in of)
 
     def hits(self, text: bytes, whole: int) -> Iterator[Hit]:  # noqa: ARG002  # the scanner needs it
-        """Number of the entry, start and end of each, in the order of the ends."""
-        found = self._machine.find_matches_as_indexes(text, overlapping=True)
-        return iter(sorted(found, key=_END_THEN_START))  # the longest first
+        """Number of the entry, start and end of each, in the order of the ends; a part of the text at a time, so that few are held."""
+        for low in range(0, len(text), _PART):
+            first = max(0, low - self._longest)
+            found = self._machine.find_matches_as_indexes(text[first : low + _PART], overlapping=True)
+            if low:
+                found = [(of, start + first, end + first) for of, start, end in found if end + first > low]
+            yield from sorted(found, key=_END_THEN_START)  # the longest first
 
 
 class FirstTexts(_InPython):

@@ -24,6 +24,13 @@ def test_each_literal_is_found_where_the_automaton_finds_it(first_texts, automat
     assert list(automaton.runs(text)) == list(first_texts.runs(text))
 
 
+@given(_TEXTS, st.integers(0, 40))
+def test_a_literal_across_two_parts_is_found_once(first_texts, automaton, text, before):
+    """The automaton searches a long text in parts."""
+    text = b"." * (candidates._PART - before) + text + b"." * candidates._PART + text
+    assert list(automaton.hits(text, len(text))) == list(first_texts.hits(text, len(text)))
+
+
 def test_the_examples_of_all_rows_are_searched_alike(first_texts, automaton):
     """Of those that go and of those that stay."""
     texts = [drawn(text) for _, *examples in ROWS for text in examples if text]
