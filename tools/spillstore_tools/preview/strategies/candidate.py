@@ -23,6 +23,7 @@ _LOOKED_AT = 200  # characters of a neighbour
 _ABOVE, _BELOW = 8, 16  # lines of a block that a candidate stands in, at most
 _LOOSE = 2  # lines in a row that have no form of a block's, as a heading has none
 _PREFIX = 8  # characters that lines of one log begin with, digits apart
+_DIGITS = b"0123456789"
 _NO_DIGITS = dict.fromkeys(map(ord, "0123456789"))
 _DROWNED = 0.6  # of the score of a line that stands in a flood of its like
 
@@ -84,6 +85,13 @@ class Around(Sequence[Line]):
         """All of them."""
         return iter(self._made())
 
+    @property
+    def beside(self) -> tuple[bytes, bytes]:
+        """The next lines with text above and below, without digits."""
+        above = self._raw[: self.line.start - self.start].rstrip().rpartition(self._terminator)[2]
+        below = self._raw[self.line.end - self.start :].lstrip().partition(self._terminator)[0]
+        return above.translate(None, _DIGITS), below.translate(None, _DIGITS)
+
     def _made(self) -> list[Line]:
         if not self._lines:
             low = 0
@@ -119,6 +127,7 @@ class Candidate:
         common: the numbers of those among them that are of kinds which flood the output.
         block: the numbers of those that are of kinds which are no routine of the output.
         above: the heading of the paragraph that it stands in, farther above than ``around``, and the code points from it to these.
+        beside: the next lines with text above and below, without digits.
         later: whether it is one of those lines itself, shown for what stands beside it.
         again: some of the later lines that differ in digits alone, each among other lines than those before.
         looked: how many later lines were looked at for that.
@@ -139,22 +148,10 @@ class Candidate:
     common: frozenset[int] = frozenset()
     block: frozenset[int] = frozenset()
     above: tuple[Line, int] | None = None
+    beside: tuple[bytes, bytes] = (b"", b"")
     later: bool = False
     again: list[Candidate] = dataclasses.field(default_factory=list)
     looked: int = 0
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """The next lines with text above and below, without digits."""
-        above = (line for line in reversed(self.around) if line.number < self.line.number)
-        below = (line for line in self.around if line.number > self.line.number)
-        return tuple(
-            next(
-                (line.text[:_LOOKED_AT].translate(_NO_DIGITS) for line in lines if not line.text.isspace()),
-                "",
-            )
-            for lines in (above, below)
-        )
 
     @property
     def heading(self) -> Line | None:

@@ -218,6 +218,7 @@ class CandidateFinder:
             like=-1 if key.endswith(_STATUS) else self._rare.kind(number),
             kinds=self._rare.kinds(around.numbers),
             first=around.numbers[0],
+            beside=around.beside,
             above=_above(block, around, self._terminator) if self._has_paragraphs(block) else None,
         )
 
