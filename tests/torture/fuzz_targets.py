@@ -548,7 +548,7 @@ def _typed(line):
             "show @last --lines 1-5", "search x @last --context 2", "query @last $..a", "list --state sealed --json", "tail @2 -n 3",
             "show --bytes 0-10", "show @2 --path $[3].b --json", "show @last --stream stderr --skip-holes", "show @last --raw --no-pager",
             "list --since 5m --until 2026-01-01 --min-size 64K --failed", "list --sort lines --reverse --limit 2 --box", "list --command x --type text/plain",
-            "info @last --json", "info @1", "search --all -i ONE -F -l", "search -v -c one @last --json", "search one @last -A 1 -B 2 -m 3 --cursor combined@10+2+3~4!",
+            "info @last --json", "info @1", "search --all -i ONE -F -l", "search -v -c one @last --json", "search one @last -A 1 -B 2 -m 3",
             "search one @2 --path $[9].b -o -n", "query @2 $[?@.a>3].a --limit 2 --json", "diff @1 @2", "diff @1 @2 --json", "verify --json", "verify @last",
             "audit --since 1h --kind create --limit 3", "audit --artifact @last --json", "audit --deleted --actor cli", "stats --prometheus", "stats --all --json",
             "sessions --json", "sessions --project _", "cat @last --stream stdout", "cat @2 --raw", "tail @last --json", "tail -n 0 @last --json",

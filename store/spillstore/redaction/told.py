@@ -1,4 +1,4 @@
-"""Passwords in a line that speaks of one, in any notation: the line has a word such as ``login``, and behind it a value that looks typed in.
+"""Passwords in a line that speaks of one: it has a word such as ``login``, and behind it, in any notation, what looks typed in.
 
 No row says what stands between the two. In a command line, behind a prompt, the value has letters of both cases and digits, as passwords have to. In any
 other line it must say more: a sign where no name of a program, an id or a file has one, or no order in its letters.

@@ -28,7 +28,7 @@ from spillstore_tools.cli.support.output import fail, messages
 from spillstore_tools.cli.support.signals import CommandInterruptedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from _typeshed import ReadableBuffer
 
@@ -204,16 +204,30 @@ class _Interrupted(int):
     """The exit code after an interrupt; a shell must see the signal itself, or its loop continues."""
 
 
-class _Stdout(io.FileIO):
-    """stdout, whose errors say that it is stdout that could not be written: a full disk there is not the store's."""
+class _Stdout(io.BufferedWriter):
+    """stdout, whose errors say that it is stdout that could not be written: a full disk there is not the store's.
+
+    The file below it writes without a line of Python, behind which an interrupt could come: what was written would be written again.
+    """
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """As FileIO does."""
-        try:
+        """As BufferedWriter does."""
+        with _named():
             return super().write(data)
-        except OSError as error:
-            error.filename = "stdout"
-            raise
+
+    def flush(self) -> None:
+        """Likewise."""
+        with _named():
+            super().flush()
+
+
+@contextlib.contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename = "stdout"
+        raise
 
 
 def _prepare_streams() -> None:
@@ -233,9 +247,9 @@ def _prepare_streams() -> None:
         )
     if sys.stdout is None or sys.stdout is sys.__stdout__:
         old = sys.stdout
-        raw = _Stdout(1, "w", closefd=False)
+        raw = io.FileIO(1, "w", closefd=False)
         sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(raw),
+            _Stdout(raw),
             encoding="utf-8" if old is None else old.encoding,
             errors="replace",
             line_buffering=raw.isatty(),

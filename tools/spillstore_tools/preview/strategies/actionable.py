@@ -378,9 +378,9 @@ def score(text: str) -> float:
     matched = _judges().Match(text.encode()) or ()
     found = [points for number, (points, _, _) in enumerate(_RULES) if number in matched]
     passed, not_passed, fact, weakened = range(len(_RULES), len(_RULES) + 4)
-    points: float = found[0] + min(4, sum(found[1:]) / 8) if found else 0
-    if passed in matched and not_passed not in matched:
-        points = 0
+    if not found or (passed in matched and not_passed not in matched):
+        return SURE if fact in matched else 0
+    points: float = found[0] + min(4, sum(found[1:]) / 8)
     for number, (factor, _) in enumerate(_WEAKENED, weakened):
         if number in matched:
             points *= factor
