@@ -233,6 +233,7 @@ with Store(sys.argv[1], **options).session("test") as session:
 """
 
 
+@pytest.mark.files
 def test_room_that_another_process_takes_is_made_again(plain_store, monkeypatch):
     """Between the look and the commit it stores what fits; then what was to fit here does not any more."""
     store = Store(plain_store.address, **EVICTING, session_quota=1_000_000)
