@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from test_novelty import overview_of, preview
 
+from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import candidates
 from spillstore_tools.preview.strategies.actionable import STRONG, score
 from spillstore_tools.preview.strategies.candidate import Candidate, Near, ranked
@@ -493,3 +494,22 @@ def test_where_a_block_ends():
     assert near([*steps[:7], "went on"], 1, range(1, 7)) == list(range(7))
     halves = ["went well", "Failed:", "--- Expected", "+++ Actual", "@@ @@", "-one", "+two", "", "went on"]
     assert near(halves, 1, ()) == list(range(7))
+
+
+def test_later_lines_of_all_kinds_are_few(monkeypatch):
+    """However many messages stand again and again among others, as many of them are kept as there is room for in all."""
+    monkeypatch.setattr(candidates, "_AGAIN_IN_ALL", 10)
+    finder = candidates.CandidateFinder()
+    lines = []
+    for turn, verb in enumerate(VERBS):
+        for kind in WORDS:
+            lines += [
+                f"{verb} the {kind} of another {WORDS[turn]}",
+                f"ERROR: {kind} is broken",
+                f"{verb} it again",
+            ]
+    scan = Scan(head_chars=2000, tail_chars=2000, observer=finder)
+    scan.feed("".join(f"{line}\n" for line in lines).encode())
+    scan.finish()
+    assert len(finder.candidates) == len(WORDS)
+    assert sum(len(each.again) for each in finder.candidates) == 10

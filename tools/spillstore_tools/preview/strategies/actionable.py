@@ -195,8 +195,8 @@ _FETCH = (
 )
 # Where some passed and some did not, or the word has its opposite before it.
 _NOT_PASSED = rf"(?i)\bnot ok\b|\bnot\s(?:\w+\s){{0,3}}success|{_HOW_MANY}"
-# What is so whatever level stands before it.
-_FACT = r"(?i)\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b"
+FAILED_ANSWER = r"\bHTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b"
+_FACT = f"(?i){FAILED_ANSWER}"  # what is so whatever level stands before it
 _WEAKENED = ((0.55, _QUIET), (0.6, _WARNING), (0.6, _RETRY), (0.5, _FETCH), (0.3, _TRACED))
 
 STRONG = 7

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from spillstore.line_kinds import number_of
 from spillstore.runtime import lazy_patterns as re
-from spillstore_tools.preview.strategies.actionable import STRONG, SURE, Hints, counts_none, counts_some
+from spillstore_tools.preview.strategies.actionable import (
+    FAILED_ANSWER,
+    STRONG,
+    SURE,
+    Hints,
+    counts_none,
+    counts_some,
+)
 from spillstore_tools.preview.strategies.candidate import Around, Candidate, drowned
 from spillstore_tools.preview.strategies.novelty import kind_of
 from spillstore_tools.preview.strategies.passages import LongPassages, best_passage, place_in
@@ -50,9 +57,10 @@ _NEW_KIND = 3  # the score of a line from which on lines are of another kind, wh
 _ALSO_RARE = 2  # what a line that holds a telling word has more where it is rare
 _COUNTED = 16  # lines of a block that count failures, and are looked at for that alone
 _STATUS = b"\0!"  # what those end in of answers that failed, whatever the numbers in the line
-_FAILED = re.compile(rb"HTTP/\d(?:\.\d)?[\"']?\s+5\d\d\b")
+_FAILED = re.compile(FAILED_ANSWER.encode())
 _SOME = b"\0+"  # what their keys end in; no letter that is left out of keys
 _AGAIN, _LOOKED = 4, 16  # later lines of a candidate's kind that are kept, and that are looked at
+_AGAIN_IN_ALL = 256  # of all kinds, since each has neighbours of up to 15 KB
 _SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
 _PARAGRAPH = 16 * 1024  # bytes above a line in which its heading is looked for
 _HEADING = re.compile(rb"([#=*>-])\1+ \w|.*?(\S)\2{3,}\s*\Z")  # a line that signs set apart
@@ -78,6 +86,7 @@ class CandidateFinder:
         self._blocks = 0
         self.candidates: list[Candidate] = []
         self._held = 0  # bytes of the candidates' lines
+        self._again = 0  # later lines that they have
         self._chars = 0  # code points before the block
         self._rare = RareLines()
         self._scored: dict[int, int] = {}  # lines of each kind
@@ -185,12 +194,21 @@ class CandidateFinder:
         elif (known := self._templates[key]) is not None:
             known.more += 1
             known.last = number
-            if known.score >= STRONG and known.looked < _LOOKED and len(known.again) < _AGAIN:
-                known.looked += 1
-                again = self._candidate(block, key, start, end, number, known.score, known.kind)
-                again.later = True
-                if again.beside not in (known.beside, *(each.beside for each in known.again)):
-                    known.again.append(again)
+            self._meet_again(known, block, key, start, end, number)
+
+    def _meet_again(
+        self, known: Candidate, block: Block, key: bytes, start: int, end: int, number: int
+    ) -> None:
+        """Keep a line like one that matters, if others stand beside it than beside those before."""
+        if known.score < STRONG or known.looked == _LOOKED or len(known.again) == _AGAIN:
+            return
+        known.looked += 1
+        again = self._candidate(block, key, start, end, number, known.score, known.kind)
+        again.later = True
+        told = again.beside in (known.beside, *(each.beside for each in known.again))
+        if not told and self._again < _AGAIN_IN_ALL:
+            known.again.append(again)
+            self._again += 1
 
     def _score(self, block: Block, key: bytes, start: int, end: int, number: int) -> bool:
         """Score a line of a new kind; returns whether it is a candidate."""
@@ -328,6 +346,7 @@ class CandidateFinder:
             best.append(candidate)
             self._held += candidate.line.held
         self.candidates = sorted(best, key=lambda each: each.line.number)
+        self._again = sum(len(each.again) for each in best)
         kept = {id(candidate) for candidate in best}
         for key, known in self._templates.items():
             if known is not None and id(known) not in kept:
