@@ -106,9 +106,8 @@ class Search:
             if page.over:
                 stopped = at < self._size
                 break
-        cursor = (
-            self._cursor(at) if stopped else None
-        )  # which also counts what was found in the line that it is inside of
+        # Asked first, since it also counts what was found in the line that it is inside of.
+        cursor = self._cursor(at) if stopped else None
         return SearchResult(
             matches=tuple(page.found),
             lines=page.lines,

@@ -80,9 +80,8 @@ def _listed(session: Session, asked: int, count: int, filters: dict[str, object]
     for info in page:
         line = _entry(info)
         if length + len(line) > room:
-            return _listed(
-                session, asked, len(lines), filters
-            )  # with the cursor behind the last line that fits
+            # With the cursor behind the last line that fits.
+            return _listed(session, asked, len(lines), filters)
         lines.append(line)
         length += len(line)
     if not lines:

@@ -227,10 +227,10 @@ def _notice(overview: Overview, facts: Facts, json: Structured | None, *, people
     if stored is None:
         what = f"[{total}; a part is shown, and what is left out below cannot be fetched]\n"
         return problem_notice(facts) + what
-    all_of_it = "What is left" if stored.hole or facts.problem or stored.cut_off else "All of it"
     kind = f"{total} of JSON" if json is not None else total
-    of_json = json is not None and facts.partial
-    brings = "More of it" if of_json and all_of_it == "All of it" else all_of_it
+    brings = "More of it" if json is not None and facts.partial else "All of it"  # of JSON a part by its path
+    if stored.hole or facts.problem or stored.cut_off:
+        brings = "What is left"
     first = f"{problem_notice(facts)}[{kind}; a part is shown. {brings}: "
     if json is not None and facts.partial:
         commands = [_shell_json(stored, json)]
