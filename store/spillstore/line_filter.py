@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_VERSION = 3  # of the tables and the function's arguments, as in ``_native/words.c``
+_VERSION = 4  # of the tables and the function's arguments, as in ``_native/words.c``
 _ROOM = 1024  # lines that one call gives out
 
 Before = Literal["anything", "apart", "letter", "line start"]
@@ -58,8 +58,8 @@ class LineFilter:
         self._room = native.room
         self._tables, self._owned = _tables(native, words)
 
-    def lines(self, text: bytes, start: int, end: bytes) -> Iterable[tuple[int, int, int]]:
-        """Of each such line where it begins, where the next one begins, and how many lines are before it.
+    def lines(self, text: bytes, start: int, end: bytes) -> Iterable[tuple[int, int, int, int]]:
+        """Of each such line where it begins, where the next one begins, how many lines are before it, and where the first word stands.
 
         Args:
             text: whole lines; the last one may lack its end.
@@ -70,10 +70,10 @@ class LineFilter:
         out = self._room()
         while start < size:
             found = self._lines(self._tables, text, size, start, byte, out, _ROOM)
-            values = iter(out[: 3 * found])
+            values = iter(out[: 4 * found])
             last = 0
-            for first, start, before in zip(values, values, values, strict=True):  # noqa: PLR1704  # goes on there
-                yield first, start, number + before
+            for first, start, before, place in zip(values, values, values, values, strict=True):  # noqa: PLR1704  # goes on there
+                yield first, start, number + before, place
                 last = before + 1
             number += last
             if found < _ROOM:
@@ -84,8 +84,8 @@ def line_filter(words: Sequence[Word]) -> LineFilter | None:
     r"""A filter for these words; None where the native functions were not built.
 
     >>> found = line_filter([Word(b"error", "apart", "ended")])
-    >>> list(found.lines(b"one\nan Error: two\nno terrors\n", 0, b"\n")) if found else [(4, 18, 1)]
-    [(4, 18, 1)]
+    >>> list(found.lines(b"one\nan Error: two\nno terrors\n", 0, b"\n")) if found else [(4, 18, 1, 7)]
+    [(4, 18, 1, 7)]
     """
     native = _native()
     return None if native is None else LineFilter(native, words)
@@ -127,7 +127,7 @@ def _native() -> _Native | None:
     if loaded is None:
         return None
     return _Native(
-        loaded.spillstore_lines, size * (3 * _ROOM), Word, Words, ctypes.c_uint32, ctypes.addressof
+        loaded.spillstore_lines, size * (4 * _ROOM), Word, Words, ctypes.c_uint32, ctypes.addressof
     )
 
 

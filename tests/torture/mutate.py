@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import collections
 import gc
+import hashlib
 import importlib
 import logging
 import os
@@ -64,10 +65,14 @@ def modules(parts: list[str]) -> list[Path]:
 
 
 def drawn(seed: int, parts: list[str]) -> list[mutants.Place]:
-    """All places, in the order of the rounds."""
-    places = [place for path in modules(parts) for place in mutants.places(path)]
-    random.Random(f"{seed} mutants").shuffle(places)
-    return places
+    """All places, in the order of the rounds: drawn by what stands there, so that a change elsewhere leaves it."""
+    lines = {path: path.read_text().splitlines() for path in modules(parts)}
+
+    def lot(place: mutants.Place) -> bytes:
+        text = lines[place.path][place.line - 1].strip()
+        return hashlib.sha256(f"{seed} {place.path.relative_to(STORE)} {text} {place.what}".encode()).digest()
+
+    return sorted((place for path in lines for place in mutants.places(path)), key=lot)
 
 
 def _name(place: mutants.Place) -> str:

@@ -22,7 +22,7 @@ typedef uint64_t u64;
 typedef int64_t i64;
 
 #define COLOUR 64 /* bytes of the numbers of a colour that are looked through */
-#define VERSION 3
+#define VERSION 4
 
 /* What stands before a word, and behind it. A check is a necessary condition: the caller looks at the line again. */
 enum { ANYTHING, APART, LETTER, LINE_START };
@@ -244,7 +244,7 @@ static i64 next_word(const Words *words, const u8 *text, i64 size, i64 from) {
 }
 
 /* Finds lines that may hold a word, from the line that begins at `from` on. Of each: where it begins, where the next one
- * begins, and how many lines begin before it, from `from` on. Returns how many were found, `room` at most. */
+ * begins, how many lines begin before it, from `from` on, and where its first word stands. Returns how many were found, `room` at most. */
 i64 spillstore_lines(const Words *words, const u8 *text, i64 size, i64 from, u8 end, i64 *out, i64 room) {
     i64 found = 0, number = 0, counted = from;
     for (i64 at = from; found < room;) {
@@ -255,9 +255,10 @@ i64 spillstore_lines(const Words *words, const u8 *text, i64 size, i64 from, u8 
         while (start > counted && text[start - 1] != end) start--;
         const u8 *stop = memchr(text + at, end, (size_t)(size - at));
         number += spillstore_count(text + counted, start - counted, end);
-        out[3 * found] = start;
-        out[3 * found + 1] = counted = at = stop == NULL ? size : stop - text + 1;
-        out[3 * found + 2] = number++;
+        out[4 * found] = start;
+        out[4 * found + 3] = at;
+        out[4 * found + 1] = counted = at = stop == NULL ? size : stop - text + 1;
+        out[4 * found + 2] = number++;
         found++;
     }
     return found;

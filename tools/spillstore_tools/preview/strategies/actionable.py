@@ -208,11 +208,12 @@ class Hints:
 
     def __init__(self) -> None:
         self._hits = dict.fromkeys((*_WORDS, *_FORMS), 0)
+        self._kept = self._hits.keys()  # those that are not given up
         self._found: dict[bytes, bytes] = {}  # what was found, and the hint that it is
         self._search: _Search | None = _search(_WORDS, tuple(_FORMS))
 
-    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int]]:
-        """Lines that may hold a hint, all that do among them: where each and the next one begin, and how many are before it.
+    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int, int]]:
+        """Lines that may hold a hint, all that do among them: where each and the next one begin, how many are before it, and where it may be.
 
         Args:
             text: whole lines; the last one may lack its end.
@@ -220,11 +221,14 @@ class Hints:
         """
         return () if self._search is None else self._search.lines(text, end)
 
-    def found(self, text: bytes, start: int, end: int) -> bytes | None:
-        """The hint that a line holds, which is counted; None if it holds none."""
+    def found(self, text: bytes, start: int, end: int, place: int) -> bytes | None:
+        """The hint that a line holds, which is counted; None if it holds none. It may be at ``place``."""
         if self._search is None:
             return None
-        found = self._search.pattern.search(text, max(0, start - 1), end)
+        # The pattern of all hints knows most texts already: one that is narrowed would have to learn them again.
+        found = _hint_pattern(_WORDS, tuple(_FORMS)).search(text, max(0, start - 1, place - 1), end)
+        if found is None or self._hint(found.group().lower()) not in self._kept:
+            found = self._search.pattern.search(text, max(0, start - 1), end)
         if found is None:
             return None
         hint: bytes = found.group().lower()
@@ -233,20 +237,25 @@ class Hints:
 
     def count(self, text: bytes) -> None:
         """Count a hint that was found before in a line like this one."""
+        self._hits[self._hint(text)] += 1
+
+    def _hint(self, text: bytes) -> bytes:
+        """The hint that was found as ``text``."""
         hint = self._found.get(text)
         if hint is None:
             hint = next((each for each in self._hits if _names(each).search(text)), next(iter(_FORMS)))
             self._found[text] = hint
-        self._hits[hint] += 1
+        return hint
 
-    def narrow(self) -> bool:
-        """Keep only the hints that were rare so far; returns whether others are given up."""
-        words = tuple(word for word in _WORDS if self._hits[word] <= _COMMON)
-        forms = tuple(form for form in _FORMS if self._hits[form] <= _COMMON)
-        if len(words) + len(forms) < len(self._hits):
-            self._search = _search(words, forms) if words or forms else None
-            return True
-        return False
+    def narrow(self) -> set[bytes]:
+        """Keep only the hints that were rare so far; returns what was found of those that are given up now."""
+        common = {hint for hint in self._kept if self._hits[hint] > _COMMON}
+        if not common:
+            return set()
+        self._kept = {hint: 0 for hint in self._kept if hint not in common}.keys()
+        words, forms = (tuple(hint for hint in self._kept if hint in of) for of in (_WORDS, _FORMS))
+        self._search = _search(words, forms) if self._kept else None
+        return {text for text, hint in self._found.items() if hint in common}
 
 
 class _Search:
@@ -263,7 +272,7 @@ class _Search:
         """Finds the hints themselves: compiled when a line may hold one."""
         return _hint_pattern(*self._hints)
 
-    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int]]:
+    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int, int]]:
         """As in ``Hints``."""
         if self._filter is not None:
             yield from self._filter.lines(text, 0, end)
@@ -276,7 +285,7 @@ class _Search:
             after = (text.find(end, hit) + 1) or len(text)
             number += text.count(end, counted, start)
             counted = start
-            yield start, after, number
+            yield start, after, number, hit
 
 
 _search = functools.cache(_Search)

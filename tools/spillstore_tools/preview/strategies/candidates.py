@@ -95,9 +95,8 @@ class CandidateFinder:
         self._blank = (-1, False)  # the block that a blank line was looked for in, and whether it has one
         self._counts = False  # whether there was a line that counts failures, none of them
         self._seen = (0, 0)  # from where to where bytes were searched ahead
-        self._ahead: deque[tuple[int, int, int]] = (
-            deque()
-        )  # the lines found: where each and the next begin, and its number
+        # The lines found: where each and the next begin, its number, and where a hint may be.
+        self._ahead: deque[tuple[int, int, int, int]] = deque()
 
     def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
         """Count the lines and find those that may hold a telling word, in one call each: it lets go of the interpreter's lock."""
@@ -105,20 +104,20 @@ class CandidateFinder:
             self._rare.ahead(start, line, data, terminator, cuts)
         self._seen = (start, start + len(data))
         self._ahead = deque(
-            (start + first, start + after, line + before)
-            for first, after, before in self._hints.lines(data, terminator)
+            (start + first, start + after, line + before, start + place)
+            for first, after, before, place in self._hints.lines(data, terminator)
         )
 
-    def _lines(self, block: Block) -> Iterable[tuple[int, int, int]]:
+    def _lines(self, block: Block) -> Iterable[tuple[int, int, int, int]]:
         """As in ``Hints``, of a block; a line found ahead may hold only a hint that was given up since."""
         if not (self._seen[0] <= block.start and block.end <= self._seen[1]):
             yield from self._hints.lines(block.raw, self._terminator)
             return
         found = self._ahead
         while found and found[0][0] < block.end:
-            first, after, number = found.popleft()
+            first, after, number, place = found.popleft()
             if first >= block.start:
-                yield first - block.start, after - block.start, number - block.first_line
+                yield first - block.start, after - block.start, number - block.first_line, place - block.start
 
     def block(self, block: Block) -> None:
         """Score the lines of a block."""
@@ -139,16 +138,16 @@ class CandidateFinder:
         self._chars_before = CharsBefore(block, self._chars, self._terminator)
         self._left = float(next(most for blocks, most in _SCORED_LINES if self._blocks < blocks))
         self._blocks += 1
-        if self._blocks % _NARROWED == 0 and self._hints.narrow():
-            self._held_hints.clear()
+        if self._blocks % _NARROWED == 0 and (given_up := self._hints.narrow()):
+            self._held_hints = {key: hint for key, hint in self._held_hints.items() if hint not in given_up}
         raw, hits = block.raw, 0
-        for start, end, before in self._lines(block):
+        for start, end, before, place in self._lines(block):
             key = self._key(raw[start:end])
             if hits >= _HITS and self._templates.get(key, self) is None:
                 continue
             if (hint := self._held_hints.get(key)) is not None:
                 self._hints.count(hint)
-            elif (hint := self._hints.found(raw, start, end)) is None:
+            elif (hint := self._hints.found(raw, start, end, place)) is None:
                 continue
             elif len(self._held_hints) < _TEMPLATES:
                 self._held_hints[key] = hint
@@ -203,12 +202,15 @@ class CandidateFinder:
         if known.score < STRONG or known.looked == _LOOKED or len(known.again) == _AGAIN:
             return
         known.looked += 1
-        again = self._candidate(block, key, start, end, number, known.score, known.kind)
+        if self._again == _AGAIN_IN_ALL:
+            return
+        around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
+        if around.beside in (known.beside, *(each.beside for each in known.again)):
+            return
+        again = self._candidate(block, key, around, known.score, known.kind)
         again.later = True
-        told = again.beside in (known.beside, *(each.beside for each in known.again))
-        if not told and self._again < _AGAIN_IN_ALL:
-            known.again.append(again)
-            self._again += 1
+        known.again.append(again)
+        self._again += 1
 
     def _score(self, block: Block, key: bytes, start: int, end: int, number: int) -> bool:
         """Score a line of a new kind; returns whether it is a candidate."""
@@ -216,24 +218,22 @@ class CandidateFinder:
         points, _, text = best_passage(clean(block.raw[start:end], self._terminator), most)
         candidate = None
         if points >= 1:
-            candidate = self._candidate(block, key, start, end, number, points, kind_of(text[:_KIND]))
+            around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
+            candidate = self._candidate(block, key, around, points, kind_of(text[:_KIND]))
             self._keep(candidate)
         elif not self._counts and counts_none().search(block.raw, start, end):
             self._counts = True
         self._remember(key, candidate)
         return candidate is not None
 
-    def _candidate(
-        self, block: Block, key: bytes, start: int, end: int, number: int, points: float, kind: str
-    ) -> Candidate:
-        around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
+    def _candidate(self, block: Block, key: bytes, around: Around, points: float, kind: str) -> Candidate:
         return Candidate(
             around.line,
             points,
             kind,
             around,
-            self._chars_before.at(start),
-            like=-1 if key.endswith(_STATUS) else self._rare.kind(number),
+            self._chars_before.at(around.line.start - block.start),
+            like=-1 if key.endswith(_STATUS) else self._rare.kind(around.line.number),
             kinds=self._rare.kinds(around.numbers),
             first=around.numbers[0],
             beside=around.beside,
