@@ -221,7 +221,9 @@ def test_lines(text, end, late):
         after = (text.find(end, at) + 1) or len(text)
         lines.append((at, after))
         at = after
-    assert [(at, after, lines.index((at, after))) for at, after, _, _ in found] == [each[:3] for each in found]
+    assert [(at, after, lines.index((at, after))) for at, after, _, _ in found] == [
+        each[:3] for each in found
+    ]
     for at, after in lines:
         if any(at <= each.start() < after for each in PATTERN.finditer(text, at, after)):
             assert (at, after) in [line[:2] for line in found], text[at:after]

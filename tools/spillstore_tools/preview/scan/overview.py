@@ -75,6 +75,11 @@ class Overview:
         return next(reversed(self._to_last), None)
 
     @property
+    def kept(self) -> list[tuple[int, int]]:
+        """From where to where blocks were kept at each end."""
+        return [(blocks[0].start, blocks[-1].end) for blocks in (self.head, self.tail) if blocks]
+
+    @property
     def _from_first(self) -> tuple[Block, ...]:
         return (*self.head, *(self.tail if self.whole else ()))
 

@@ -86,6 +86,11 @@ class Around(Sequence[Line]):
         return iter(self._made())
 
     @property
+    def end(self) -> int:
+        """Where the last of them ends."""
+        return self.start + len(self._raw)
+
+    @property
     def beside(self) -> tuple[bytes, bytes]:
         """The next lines with text above and below, without digits."""
         above = self._raw[: self.line.start - self.start].rstrip().rpartition(self._terminator)[2]
@@ -114,7 +119,7 @@ class Candidate:
     Attributes:
         line: the line.
         score: how much it matters.
-        kind: a key that lines like it share.
+        told: the text that it was scored by.
         around: the line and its neighbours in the same block.
         chars_before: code points of the output before the line.
         more: how many later lines differ from it in digits alone, or between their first 192 bytes and their last 64.
@@ -135,7 +140,7 @@ class Candidate:
 
     line: Line
     score: float
-    kind: str
+    told: str
     around: Sequence[Line]
     chars_before: int
     more: int = 0
@@ -152,6 +157,29 @@ class Candidate:
     later: bool = False
     again: list[Candidate] = dataclasses.field(default_factory=list)
     looked: int = 0
+
+    @property
+    def kind(self) -> str:
+        """A key that lines like it share."""
+        return kind_of(self.told[:_LOOKED_AT])
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Those of the line and its neighbours."""
+        around = self.around
+        return around.numbers if isinstance(around, Around) else [line.number for line in around]
+
+    def neighbour(self, number: int) -> Line:
+        """The line with one of these numbers."""
+        return self.around[self.numbers.index(number)]
+
+    def near_to(self, start: int, end: int) -> bool:
+        """Whether a neighbour has bytes of ``[start, end)``."""
+        around = self.around
+        low, high = (
+            (around.start, around.end) if isinstance(around, Around) else (around[0].start, around[-1].end)
+        )
+        return low < end and start < high
 
     @property
     def heading(self) -> Line | None:

@@ -21,7 +21,6 @@ from spillstore_tools.preview.strategies.actionable import (
     counts_some,
 )
 from spillstore_tools.preview.strategies.candidate import Around, Candidate, drowned
-from spillstore_tools.preview.strategies.novelty import kind_of
 from spillstore_tools.preview.strategies.passages import LongPassages, best_passage, place_in
 from spillstore_tools.preview.strategies.rare import CharsBefore, RareLines, breaks_pattern, has_words
 from spillstore_tools.preview.text.clean import clean, clean_length
@@ -64,7 +63,6 @@ _AGAIN_IN_ALL = 256  # of all kinds, since each has neighbours of up to 15 KB
 _SCORED_OF_A_KIND = 24  # lines of one kind, however their names differ
 _PARAGRAPH = 16 * 1024  # bytes above a line in which its heading is looked for
 _HEADING = re.compile(rb"([#=*>-])\1+ \w|.*?(\S)\2{3,}\s*\Z")  # a line that signs set apart
-_KIND = 200  # characters by which lines are told apart
 _NARROWED = 16  # blocks after which hints that stand everywhere are given up
 
 
@@ -207,7 +205,7 @@ class CandidateFinder:
         around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
         if around.beside in (known.beside, *(each.beside for each in known.again)):
             return
-        again = self._candidate(block, key, around, known.score, known.kind)
+        again = self._candidate(block, key, around, known.score, known.told)
         again.later = True
         known.again.append(again)
         self._again += 1
@@ -219,18 +217,18 @@ class CandidateFinder:
         candidate = None
         if points >= 1:
             around = _neighbours(block.raw, block.start, start, end, number, self._terminator)
-            candidate = self._candidate(block, key, around, points, kind_of(text[:_KIND]))
+            candidate = self._candidate(block, key, around, points, text)
             self._keep(candidate)
         elif not self._counts and counts_none().search(block.raw, start, end):
             self._counts = True
         self._remember(key, candidate)
         return candidate is not None
 
-    def _candidate(self, block: Block, key: bytes, around: Around, points: float, kind: str) -> Candidate:
+    def _candidate(self, block: Block, key: bytes, around: Around, points: float, text: str) -> Candidate:
         return Candidate(
             around.line,
             points,
-            kind,
+            text,
             around,
             self._chars_before.at(around.line.start - block.start),
             like=-1 if key.endswith(_STATUS) else self._rare.kind(around.line.number),
@@ -264,7 +262,7 @@ class CandidateFinder:
         points, _, text = self._long.best
         self._long = LongPassages()
         if points >= 1:
-            self._keep(Candidate(line, points, kind_of(text[:_KIND]), [line], self._chars))
+            self._keep(Candidate(line, points, text, [line], self._chars))
 
     def best(self, *, ended_well: bool | None = None) -> list[Candidate]:
         """The candidates, of which those are less that stand in floods; and, where kinds of lines tell something, the rare lines.
@@ -322,7 +320,7 @@ class CandidateFinder:
         return Candidate(
             line,
             points,
-            kind_of(line.text[:_KIND]),
+            line.text,
             near,
             spot.chars_before,
             like=spot.kind,

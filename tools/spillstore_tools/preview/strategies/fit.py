@@ -89,7 +89,10 @@ def merged(parts: Iterable[Part]) -> list[Part]:
 
 
 def closed(
-    parts: Sequence[Part], overview: Overview, request: Request, held: Iterable[Line] = ()
+    parts: Sequence[Part],
+    overview: Overview,
+    request: Request,
+    held: Callable[[int, int], Iterable[Line]] = lambda _start, _end: (),
 ) -> list[Part]:
     """The parts, with the lines themselves in the place of markers that take as much room; of a single line, about as much.
 
@@ -97,10 +100,9 @@ def closed(
         parts: of the overview.
         overview: has the lines at both ends.
         request: its limit.
-        held: other lines that are at hand.
+        held: gives other lines that are at hand, all of a stretch of bytes among them.
     """
     room = request.limit - length_of(parts)
-    by_start: dict[int, Line] | None = None
     out: list[Part] = []
     for number, part in enumerate(parts):
         most = len(part.text)
@@ -108,13 +110,12 @@ def closed(
             out.append(part)
             continue
         most += min(room, (_LONE - 1) * most) if part.lines == 1 else 0
-        by_start = {line.start: line for line in held} if by_start is None else by_start
         labelled = any(
             isinstance(each, Note) and _LABEL.fullmatch(each.text)
             for each in (*parts[max(0, number - 2) : number], *parts[number + 1 : number + 2])
         )
         shown: list[Part] = []
-        for line in _lines_of(part, overview, by_start):
+        for line in _lines_of(part, overview, held):
             label = f"{line.number + request.first_line - 1}: " if labelled else ""
             shown += [*([Note(label)] if label else []), Shown(line.text, line.start, line.end)]
         if shown and length_of(shown) <= most:
@@ -125,7 +126,7 @@ def closed(
     return merged(out)
 
 
-def _lines_of(gap: Gap, overview: Overview, held: dict[int, Line]) -> list[Line]:
+def _lines_of(gap: Gap, overview: Overview, held: Callable[[int, int], Iterable[Line]]) -> list[Line]:
     """The lines of a gap, if all of them are at hand."""
     for block in (*overview.head, *overview.tail):
         if block.long is None and block.start <= gap.start and gap.end <= block.end:
@@ -134,10 +135,11 @@ def _lines_of(gap: Gap, overview: Overview, held: dict[int, Line]) -> list[Line]
                 block, start=gap.start, first_line=gap.first_line, raw=raw, lines=gap.lines
             )
             return list(inner.forward())
+    by_start = {line.start: line for line in held(gap.start, gap.end)}
     lines: list[Line] = []
     at = gap.start
     while at < gap.end:
-        line = held.get(at)
+        line = by_start.get(at)
         if line is None:
             return []
         lines.append(line)

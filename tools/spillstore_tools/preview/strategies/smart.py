@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.candidate import Candidate
     from spillstore_tools.preview.strategies.request import Request
     from spillstore_tools.preview.structured.json_stream import JsonStream
+    from spillstore_tools.preview.text.lines import Line
     from spillstore_tools.preview.text.long_line import LongLine
 
 _ENOUGH = 4000  # code points of JSON that is not held
@@ -92,7 +93,11 @@ class Smart:
                 gap.first_line == gap.last_line and not gap.lines for gap in gaps_of(parts)
             ):
                 break
-        return closed(parts, overview, request, [line for each in candidates for line in each.around])
+
+        def held(start: int, end: int) -> list[Line]:
+            return [line for each in candidates if each.near_to(start, end) for line in each.around]
+
+        return closed(parts, overview, request, held)
 
 
 def _outline(overview: Overview) -> str:

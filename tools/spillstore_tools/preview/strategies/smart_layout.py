@@ -53,6 +53,7 @@ _WELL = re.compile(
     r"|\b(?:successfully (?:built|installed|completed|finished)|(?:completed|finished) successfully|all (?:tests|checks) passed)"
     r"|\b(?:finished|completed|done|built|added|compiled)\b.{0,60}\bin \d|\bup[ -]to[ -]date\W*$|\b0 (?:errors|failures|failed)\b"
 )
+_SHORTEST = len("1: \n")  # what a line takes
 LINE = 400
 
 
@@ -127,7 +128,8 @@ class Layout:
             if not each.flood and (each.score >= STRONG or not self._strong)
         }
         strong = (each for each in candidates if each.line.number in self._telling and each.score >= STRONG)
-        self._whole = self._telling.union(*({line.number for line in each.near(_BLOCK)} for each in strong))
+        ends = [each for each in strong if any(each.near_to(*end) for end in self._overview.kept)]
+        self._whole = self._telling.union(*({line.number for line in each.near(_BLOCK)} for each in ends))
         head, tail = self._ends(_HEAD_SHARE, _TAIL_SHARE)
         enough = self._enough(tail)
         dealt = _Dealt(head.length + tail.length, enough)
@@ -240,17 +242,18 @@ class Layout:
     def _close_small_gaps(self, candidates: list[Candidate]) -> int:
         """Show what lies between two excerpts where that takes no more room than to say that it is missing."""
         saved = 0
-        known = {line.number: (candidate, line) for candidate in candidates for line in candidate.around}
+        known = {number: candidate for candidate in candidates for number in candidate.numbers}
         numbers = sorted(self._excerpts)
         for low, high in pairwise(numbers):
             between = range(low + 1, high)
-            if not between or not all(number in known for number in between):
+            if not 0 < len(between) * _SHORTEST <= self._marker or not all(each in known for each in between):
                 continue
-            room = sum(self._line_cost(known[number][1]) for number in between)
+            lines = [(known[number], known[number].neighbour(number)) for number in between]
+            room = sum(self._line_cost(line) for _, line in lines)
             if room <= self._marker:
                 saved += self._marker - room
-                for number in between:
-                    self._take(known[number][0], [known[number][1]])
+                for candidate, line in lines:
+                    self._take(candidate, [line])
         return saved
 
     def _collapse(self) -> int:
