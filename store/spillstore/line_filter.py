@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_VERSION = 4  # of the tables and the function's arguments, as in ``_native/words.c``
+_VERSION = 5  # of the tables and the function's arguments, as in ``_native/words.c``
 _ROOM = 1024  # lines that one call gives out
 
 Before = Literal["anything", "apart", "letter", "line start"]
@@ -56,10 +56,10 @@ class LineFilter:
     def __init__(self, native: _Native, words: Iterable[Word]) -> None:
         self._lines = native.lines
         self._room = native.room
-        self._tables, self._owned = _tables(native, words)
+        self._words, self._tables, self._owned = _tables(native, words)
 
-    def lines(self, text: bytes, start: int, end: bytes) -> Iterable[tuple[int, int, int, int]]:
-        """Of each such line where it begins, where the next one begins, how many lines are before it, and where the first word stands.
+    def lines(self, text: bytes, start: int, end: bytes) -> Iterable[tuple[int, int, int, int, Word]]:
+        """Of each such line where it begins, where the next one begins, how many lines are before it, and where which word stands first.
 
         Args:
             text: whole lines; the last one may lack its end.
@@ -70,10 +70,10 @@ class LineFilter:
         out = self._room()
         while start < size:
             found = self._lines(self._tables, text, size, start, byte, out, _ROOM)
-            values = iter(out[: 4 * found])
+            values = iter(out[: 5 * found])
             last = 0
-            for first, start, before, place in zip(values, values, values, values, strict=True):  # noqa: PLR1704  # goes on there
-                yield first, start, number + before, place
+            for first, start, before, place, word in zip(*[values] * 5, strict=True):  # noqa: PLR1704  # goes on there
+                yield first, start, number + before, place, self._words[word]
                 last = before + 1
             number += last
             if found < _ROOM:
@@ -84,7 +84,7 @@ def line_filter(words: Sequence[Word]) -> LineFilter | None:
     r"""A filter for these words; None where the native functions were not built.
 
     >>> found = line_filter([Word(b"error", "apart", "ended")])
-    >>> list(found.lines(b"one\nan Error: two\nno terrors\n", 0, b"\n")) if found else [(4, 18, 1, 7)]
+    >>> [line[:4] for line in found.lines(b"one\nan Error: two\nno terrors\n", 0, b"\n")] if found else [(4, 18, 1, 7)]
     [(4, 18, 1, 7)]
     """
     native = _native()
@@ -127,7 +127,7 @@ def _native() -> _Native | None:
     if loaded is None:
         return None
     return _Native(
-        loaded.spillstore_lines, size * (4 * _ROOM), Word, Words, ctypes.c_uint32, ctypes.addressof
+        loaded.spillstore_lines, size * (5 * _ROOM), Word, Words, ctypes.c_uint32, ctypes.addressof
     )
 
 
@@ -165,10 +165,10 @@ def _kind_of(byte: int) -> int:
     return name | path << 1 | letter << 2 | (byte in _DIGITS) << 3 | (byte in b" \t\n\v\f\r") << 4
 
 
-def _tables(native: _Native, words: Iterable[Word]) -> tuple[Any, list[object]]:
-    """The tables of a search, and what must live as long as they."""
+def _tables(native: _Native, words: Iterable[Word]) -> tuple[list[Word], Any, list[object]]:
+    """The words in the order of the tables of a search, these, and what must live as long as they."""
     fold, classes, kinds = _fold(), _classes(), _kinds()
-    every = {(word.text.translate(fold), word.before, word.after) for word in words}
+    every = {(word.text.translate(fold), word.before, word.after): word for word in words}
     known = sorted(every, key=lambda word: (classes[word[0][0]], classes[word[0][1]]))
     rows = (native.number * 1024)()
     table = (native.word * max(1, len(known)))()
@@ -191,7 +191,8 @@ def _tables(native: _Native, words: Iterable[Word]) -> tuple[Any, list[object]]:
     tables = native.words(
         classes, fold, kinds, groups, address(rows), address(first), address(table), literals
     )
-    return native.address(tables), [tables, rows, first, table, classes, fold, kinds, groups, literals]
+    named = [every[each] for each in known]
+    return named, native.address(tables), [tables, rows, first, table, classes, fold, kinds, groups, literals]
 
 
 def _groups(words: Iterable[tuple[bytes, Before, After]], classes: bytes, fold: bytes) -> bytes:

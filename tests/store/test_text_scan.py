@@ -221,13 +221,13 @@ def test_lines(text, end, late):
         after = (text.find(end, at) + 1) or len(text)
         lines.append((at, after))
         at = after
-    assert [(at, after, lines.index((at, after))) for at, after, _, _ in found] == [
-        each[:3] for each in found
-    ]
+    assert [(at, after, lines.index((at, after))) for at, after, *_ in found] == [each[:3] for each in found]
     for at, after in lines:
         if any(at <= each.start() < after for each in PATTERN.finditer(text, at, after)):
             assert (at, after) in [line[:2] for line in found], text[at:after]
-    assert all(at <= place < after for at, after, _, place in found)
+    for at, after, _, place, word in found:
+        assert at <= place < after
+        assert text[place : place + len(word.text)].lower() == word.text.lower()
 
 
 @pytest.fixture
@@ -272,7 +272,8 @@ def test_more_lines_than_one_call_gives_out():
     """All are found, in order."""
     text = b"an error\nnothing\n" * 5000
     found = list(line_filter.line_filter(WORDS).lines(text, 0, b"\n"))
-    assert found == [(17 * number, 17 * number + 9, 2 * number, 17 * number + 3) for number in range(5000)]
+    word = next(word for word in WORDS if word.text == b"error")
+    assert found == [(17 * line, 17 * line + 9, 2 * line, 17 * line + 3, word) for line in range(5000)]
 
 
 @native

@@ -22,7 +22,7 @@ typedef uint64_t u64;
 typedef int64_t i64;
 
 #define COLOUR 64 /* bytes of the numbers of a colour that are looked through */
-#define VERSION 4
+#define VERSION 5
 
 /* What stands before a word, and behind it. A check is a necessary condition: the caller looks at the line again. */
 enum { ANYTHING, APART, LETTER, LINE_START };
@@ -45,6 +45,7 @@ typedef struct {
 enum { SIGN = 0, BLANK = 27, LINE_END, MARK, OTHER, PATH };
 
 #define NOT_YET (-1)
+#define NO_WORD (-1)
 
 /* Bits of `kinds`. */
 enum { IN_NAME = 1, IN_PATH = 2, SMALL = 4, DIGIT = 8, SPACE = 16 };
@@ -116,10 +117,10 @@ static int after_could(const Words *words, const u8 *text, i64 size, i64 at, u8 
     }
 }
 
-/* Whether one of the words may stand at `at`. */
-static int word_at(const Words *words, const u8 *text, i64 size, i64 at) {
+/* The number of the word that may stand at `at`; NO_WORD if none may. */
+static i64 word_at(const Words *words, const u8 *text, i64 size, i64 at) {
     if (at + 1 >= size)
-        return 0;
+        return NO_WORD;
     u32 both = (u32)words->classes[text[at]] << 5 | words->classes[text[at + 1]];
     for (u32 i = words->first[both]; i < words->first[both + 1]; i++) {
         const Word *word = &words->words[i];
@@ -130,9 +131,9 @@ static int word_at(const Words *words, const u8 *text, i64 size, i64 at) {
         while (same < word->length && words->fold[text[at + same]] == bytes[same]) same++;
         if (same == word->length && before_could(words, text, size, at, word->before) &&
             after_could(words, text, size, at + same, word->after))
-            return 1;
+            return i;
     }
-    return 0;
+    return NO_WORD;
 }
 
 #if HAS_WIDE
@@ -167,7 +168,7 @@ WIDE static inline __m256i groups_of(const u8 *groups, __m256i classes) {
 }
 
 /* As `next_word`, of as many whole vectors as there are; NOT_YET if there is none, and `from` becomes where they end. */
-WIDE static i64 next_word_wide(const Words *words, const u8 *text, i64 size, i64 *from) {
+WIDE static i64 next_word_wide(const Words *words, const u8 *text, i64 size, i64 *from, i64 *word) {
     i64 at = *from;
     if (at + 2 * PLACES > size)
         return NOT_YET;
@@ -188,7 +189,7 @@ WIDE static i64 next_word_wide(const Words *words, const u8 *text, i64 size, i64
         const __m256i none = _mm256_cmpeq_epi8(_mm256_or_si256(found[0], found[1]), _mm256_setzero_si256());
         for (u32 bits = ~(u32)_mm256_movemask_epi8(none); bits; bits &= bits - 1) {
             i64 place = at + __builtin_ctz(bits);
-            if (word_at(words, text, size, place))
+            if ((*word = word_at(words, text, size, place)) != NO_WORD)
                 return place;
         }
         before = here;
@@ -199,14 +200,14 @@ WIDE static i64 next_word_wide(const Words *words, const u8 *text, i64 size, i64
 }
 #endif
 
-/* The first place from `from` on, before `size`, at which a word may stand; `size` if there is none.
+/* The first place from `from` on, before `size`, at which a word may stand, and the number of that word; `size` if there is none.
  *
  * Of a word that must stand apart, the row has what is before it and its first two letters; of others the first three.
  * Four places are looked at together, since most of them are nothing. */
-static i64 next_word(const Words *words, const u8 *text, i64 size, i64 from) {
+static i64 next_word(const Words *words, const u8 *text, i64 size, i64 from, i64 *word) {
 #if HAS_WIDE
     if (wide_used()) {
-        i64 place = next_word_wide(words, text, size, &from);
+        i64 place = next_word_wide(words, text, size, &from, word);
         if (place != NOT_YET)
             return place;
     }
@@ -233,9 +234,9 @@ static i64 next_word(const Words *words, const u8 *text, i64 size, i64 from) {
         for (i64 place = at; found; place++, found >>= 1) {
             if (!(found & 1))
                 continue;
-            if (place > from && word_at(words, text, size, place - 1))
+            if (place > from && (*word = word_at(words, text, size, place - 1)) != NO_WORD)
                 return place - 1;
-            if (word_at(words, text, size, place))
+            if ((*word = word_at(words, text, size, place)) != NO_WORD)
                 return place;
         }
         at += places;
@@ -244,21 +245,23 @@ static i64 next_word(const Words *words, const u8 *text, i64 size, i64 from) {
 }
 
 /* Finds lines that may hold a word, from the line that begins at `from` on. Of each: where it begins, where the next one
- * begins, how many lines begin before it, from `from` on, and where its first word stands. Returns how many were found, `room` at most. */
+ * begins, how many lines begin before it, from `from` on, where its first word stands, and the number of that word. Returns how many
+ * were found, `room` at most. */
 i64 spillstore_lines(const Words *words, const u8 *text, i64 size, i64 from, u8 end, i64 *out, i64 room) {
-    i64 found = 0, number = 0, counted = from;
+    i64 found = 0, number = 0, counted = from, word = NO_WORD;
     for (i64 at = from; found < room;) {
-        at = next_word(words, text, size, at);
+        at = next_word(words, text, size, at, &word);
         if (at >= size)
             break;
         i64 start = at;
         while (start > counted && text[start - 1] != end) start--;
         const u8 *stop = memchr(text + at, end, (size_t)(size - at));
         number += spillstore_count(text + counted, start - counted, end);
-        out[4 * found] = start;
-        out[4 * found + 3] = at;
-        out[4 * found + 1] = counted = at = stop == NULL ? size : stop - text + 1;
-        out[4 * found + 2] = number++;
+        out[5 * found] = start;
+        out[5 * found + 3] = at;
+        out[5 * found + 4] = word;
+        out[5 * found + 1] = counted = at = stop == NULL ? size : stop - text + 1;
+        out[5 * found + 2] = number++;
         found++;
     }
     return found;

@@ -16,7 +16,7 @@ from spillstore_tools.preview.strategies.actionable import STRONG, Hints, score
 def found_in(text, end=b"\n", *, hints=None):
     """Lines that hold a hint."""
     hints = hints or Hints()
-    return [line[:3] for line in hints.lines(text, end) if hints.found(text, line[0], line[1], line[3])]
+    return [line[:3] for line in hints.lines(text, end) if hints.found(text, line[0], line[1], *line[3:])]
 
 
 MATTER = [

@@ -161,7 +161,7 @@ def _tells(value: str) -> bool:
     raw = value.encode(errors="replace")
     return any(
         score(raw[start:end].decode(errors="replace")) >= STRONG
-        for start, end, _, _ in Hints().lines(raw, b"\n")
+        for start, end, _, _, _ in Hints().lines(raw, b"\n")
     )
 
 

@@ -66,6 +66,7 @@ _FORMS: dict[bytes, tuple[Word, ...]] = {
         )
     },
 }
+_HINTS = (*_WORDS, *_FORMS)
 _OPEN = re.compile(r"(?:\\w\*|\[a-z\]\{\d,\d\})$")
 _OPTIONAL = re.compile(r"(?:\(\?:(?P<group>[^()]*)\)|(?P<one>.))\?")
 _COMMON = 256  # hits of a word after which it is too common to be a hint
@@ -207,13 +208,16 @@ class Hints:
     """Finds the lines that are worth scoring. ``narrow`` gives up words that are found everywhere."""
 
     def __init__(self) -> None:
-        self._hits = dict.fromkeys((*_WORDS, *_FORMS), 0)
+        self._hits = dict.fromkeys(_HINTS, 0)
         self._kept = self._hits.keys()  # those that are not given up
-        self._found: dict[bytes, bytes] = {}  # what was found, and the hint that it is
+        self._names: dict[bytes, bytes] = {}  # what was found, and the hint that it is
         self._search: _Search | None = _search(_WORDS, tuple(_FORMS))
 
-    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int, int]]:
-        """Lines that may hold a hint, all that do among them: where each and the next one begin, how many are before it, and where it may be.
+    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int, int, Word | None]]:
+        """Lines that may hold a hint, all that do among them.
+
+        Of each where it and the next one begin, how many are before it, where the hint may be, and the word that stands there, if that
+        is known.
 
         Args:
             text: whole lines; the last one may lack its end.
@@ -221,58 +225,66 @@ class Hints:
         """
         return () if self._search is None else self._search.lines(text, end)
 
-    def found(self, text: bytes, start: int, end: int, place: int) -> bytes | None:
-        """The hint that a line holds, which is counted; None if it holds none. It may be at ``place``."""
+    def found(self, text: bytes, start: int, end: int, place: int, word: Word | None) -> bytes | None:
+        """The hint that a line holds, which is counted; None if it holds none. The line is as ``lines`` has it."""
         if self._search is None:
             return None
+        hint = self._search.hints.get(word) if word is not None else None
+        hint = hint or self._searched(self._search, text, start, end, place)
+        if hint is not None:
+            self.count(hint)
+        return hint
+
+    def _searched(self, search: _Search, text: bytes, start: int, end: int, place: int) -> bytes | None:
         # The pattern of all hints knows most texts already: one that is narrowed would have to learn them again.
         found = _hint_pattern(_WORDS, tuple(_FORMS)).search(text, max(0, start - 1, place - 1), end)
-        if found is None or self._hint(found.group().lower()) not in self._kept:
-            found = self._search.pattern.search(text, max(0, start - 1), end)
-        if found is None:
-            return None
-        hint: bytes = found.group().lower()
-        self.count(hint)
-        return hint
+        if found is not None and (hint := self._named(found.group().lower())) in self._kept:
+            return hint
+        found = search.pattern.search(text, max(0, start - 1), end)
+        return None if found is None else self._named(found.group().lower())
 
-    def count(self, text: bytes) -> None:
-        """Count a hint that was found before in a line like this one."""
-        self._hits[self._hint(text)] += 1
-
-    def _hint(self, text: bytes) -> bytes:
+    def _named(self, text: bytes) -> bytes:
         """The hint that was found as ``text``."""
-        hint = self._found.get(text)
+        hint = self._names.get(text)
         if hint is None:
-            hint = next((each for each in self._hits if _names(each).search(text)), next(iter(_FORMS)))
-            self._found[text] = hint
+            names = _names().search(text)
+            hint = self._names[text] = _HINTS[(names.lastindex or 1) - 1] if names else next(iter(_FORMS))
         return hint
+
+    def count(self, hint: bytes) -> None:
+        """Count a hint that was found before in a line like this one."""
+        self._hits[hint] += 1
 
     def narrow(self) -> set[bytes]:
-        """Keep only the hints that were rare so far; returns what was found of those that are given up now."""
+        """Keep only the hints that were rare so far; returns those that are given up now."""
         common = {hint for hint in self._kept if self._hits[hint] > _COMMON}
         if not common:
             return set()
         self._kept = {hint: 0 for hint in self._kept if hint not in common}.keys()
         words, forms = (tuple(hint for hint in self._kept if hint in of) for of in (_WORDS, _FORMS))
         self._search = _search(words, forms) if self._kept else None
-        return {text for text, hint in self._found.items() if hint in common}
+        return common
 
 
 class _Search:
-    """Finds lines that may hold some of the hints."""
+    """Finds lines that may hold some of the hints.
+
+    Attributes:
+        hints: those of which nothing but the word must stand there.
+    """
 
     def __init__(self, words: tuple[bytes, ...], forms: tuple[bytes, ...]) -> None:
-        self._hints = words, forms
-        held = [word for form in forms for word in _FORMS[form]]
-        held += [each for word in words for each in _held(word.decode())]
-        self._filter = line_filter(held)
+        self._pattern = words, forms
+        held = {each: hint for hint in words for each in _held(hint.decode())}
+        self.hints = {word: hint for word, hint in held.items() if word.after == "ended"}
+        self._filter = line_filter([*(word for form in forms for word in _FORMS[form]), *held])
 
     @functools.cached_property
     def pattern(self) -> Any:
         """Finds the hints themselves: compiled when a line may hold one."""
-        return _hint_pattern(*self._hints)
+        return _hint_pattern(*self._pattern)
 
-    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int, int]]:
+    def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int, int, Word | None]]:
         """As in ``Hints``."""
         if self._filter is not None:
             yield from self._filter.lines(text, 0, end)
@@ -285,7 +297,7 @@ class _Search:
             after = (text.find(end, hit) + 1) or len(text)
             number += text.count(end, counted, start)
             counted = start
-            yield start, after, number, hit
+            yield start, after, number, hit, None
 
 
 _search = functools.cache(_Search)
@@ -316,8 +328,9 @@ def _hint_pattern(words: tuple[bytes, ...], forms: tuple[bytes, ...]) -> Any:
 
 
 @functools.cache
-def _names(hint: bytes) -> re.Pattern[bytes]:
-    return re.compile(hint, re.IGNORECASE | re.MULTILINE)
+def _names() -> re.Pattern[bytes]:
+    """Tells by the number of the group which hint was found."""
+    return re.compile(b"|".join(b"(%b)" % hint for hint in _HINTS), re.IGNORECASE | re.MULTILINE)
 
 
 def _options(*, case: bool = True) -> Any:
@@ -357,17 +370,25 @@ def _harmless() -> Any:
 
 
 @functools.cache
-def _judges() -> Any:
-    """All patterns of the score in one automaton: the rules, signs of success and of failure, and what weakens."""
+def _rules() -> Any:
+    """All rules in one automaton, and the sign of what is so whatever stands before it."""
+    return _set(*(("" if case else "(?i)") + "|".join(patterns) for _, case, patterns in _RULES), _FACT)
+
+
+@functools.cache
+def _signs() -> Any:
+    """Signs of success and of failure, and what weakens: apart from the rules, since each automaton learns what it meets."""
+    return _set(_PASSED, _NOT_PASSED, *(pattern for _, pattern in _WEAKENED))
+
+
+def _set(*patterns: str) -> Any:
     import re2  # noqa: PLC0415  # likewise
 
-    judges = re2.Set.SearchSet(_options())
-    for _, case, patterns in _RULES:
-        judges.Add(("" if case else "(?i)") + "|".join(patterns))
-    for pattern in (_PASSED, _NOT_PASSED, _FACT, *(pattern for _, pattern in _WEAKENED)):
-        judges.Add(pattern)
-    judges.Compile()
-    return judges
+    automaton = re2.Set.SearchSet(_options())
+    for pattern in patterns:
+        automaton.Add(pattern)
+    automaton.Compile()
+    return automaton
 
 
 def score(text: str) -> float:
@@ -384,13 +405,16 @@ def score(text: str) -> float:
     harmless = _harmless()
     if harmless.search(text):
         text = harmless.sub(" ", text)
-    matched = _judges().Match(text.encode()) or ()
+    line = text.encode()
+    matched = _rules().Match(line) or ()
+    fact = len(_RULES) in matched
     found = [points for number, (points, _, _) in enumerate(_RULES) if number in matched]
-    passed, not_passed, fact, weakened = range(len(_RULES), len(_RULES) + 4)
-    if not found or (passed in matched and not_passed not in matched):
-        return SURE if fact in matched else 0
+    signs = _signs().Match(line) or () if found else ()
+    passed, not_passed = 0 in signs, 1 in signs
+    if not found or (passed and not not_passed):
+        return SURE if fact else 0
     points: float = found[0] + min(4, sum(found[1:]) / 8)
-    for number, (factor, _) in enumerate(_WEAKENED, weakened):
-        if number in matched:
+    for number, (factor, _) in enumerate(_WEAKENED, 2):
+        if number in signs:
             points *= factor
-    return max(points, SURE) if fact in matched else points
+    return max(points, SURE) if fact else points

@@ -29,6 +29,7 @@ from spillstore_tools.preview.text.lines import Line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from spillstore.line_filter import Word
     from spillstore_tools.preview.scan.block import Block
     from spillstore_tools.preview.strategies.rare import Kinds, Spot
     from spillstore_tools.preview.text.long_line import LongLine
@@ -93,8 +94,8 @@ class CandidateFinder:
         self._blank = (-1, False)  # the block that a blank line was looked for in, and whether it has one
         self._counts = False  # whether there was a line that counts failures, none of them
         self._seen = (0, 0)  # from where to where bytes were searched ahead
-        # The lines found: where each and the next begin, its number, and where a hint may be.
-        self._ahead: deque[tuple[int, int, int, int]] = deque()
+        # The lines found: where each and the next begin, its number, where a hint may be, and the word there.
+        self._ahead: deque[tuple[int, int, int, int, Word | None]] = deque()
 
     def ahead(self, start: int, line: int, data: bytes, terminator: bytes, cuts: Sequence[int]) -> None:
         """Count the lines and find those that may hold a telling word, in one call each: it lets go of the interpreter's lock."""
@@ -102,20 +103,21 @@ class CandidateFinder:
             self._rare.ahead(start, line, data, terminator, cuts)
         self._seen = (start, start + len(data))
         self._ahead = deque(
-            (start + first, start + after, line + before, start + place)
-            for first, after, before, place in self._hints.lines(data, terminator)
+            (start + first, start + after, line + before, start + place, word)
+            for first, after, before, place, word in self._hints.lines(data, terminator)
         )
 
-    def _lines(self, block: Block) -> Iterable[tuple[int, int, int, int]]:
+    def _lines(self, block: Block) -> Iterable[tuple[int, int, int, int, Word | None]]:
         """As in ``Hints``, of a block; a line found ahead may hold only a hint that was given up since."""
         if not (self._seen[0] <= block.start and block.end <= self._seen[1]):
             yield from self._hints.lines(block.raw, self._terminator)
             return
         found = self._ahead
         while found and found[0][0] < block.end:
-            first, after, number, place = found.popleft()
+            first, after, number, place, word = found.popleft()
             if first >= block.start:
-                yield first - block.start, after - block.start, number - block.first_line, place - block.start
+                at = block.start
+                yield first - at, after - at, number - block.first_line, place - at, word
 
     def block(self, block: Block) -> None:
         """Score the lines of a block."""
@@ -139,13 +141,13 @@ class CandidateFinder:
         if self._blocks % _NARROWED == 0 and (given_up := self._hints.narrow()):
             self._held_hints = {key: hint for key, hint in self._held_hints.items() if hint not in given_up}
         raw, hits = block.raw, 0
-        for start, end, before, place in self._lines(block):
+        for start, end, before, place, word in self._lines(block):
             key = self._key(raw[start:end])
             if hits >= _HITS and self._templates.get(key, self) is None:
                 continue
             if (hint := self._held_hints.get(key)) is not None:
                 self._hints.count(hint)
-            elif (hint := self._hints.found(raw, start, end, place)) is None:
+            elif (hint := self._hints.found(raw, start, end, place, word)) is None:
                 continue
             elif len(self._held_hints) < _TEMPLATES:
                 self._held_hints[key] = hint

@@ -80,8 +80,8 @@ def _telling(log: Log, hints: Hints, start: int, end: int, number: int) -> Itera
     terminator = log.info.terminator
     end = min(end, start + _BLOCK + _LONGEST)  # the last line may be of any length
     data = log.artifact.read_bytes(start, end, stream=log.stream, holes="skip")
-    for low, high, before, place in hints.lines(data, terminator):
-        if hints.found(data, low, high, place):
+    for low, high, before, place, word in hints.lines(data, terminator):
+        if hints.found(data, low, high, place, word):
             text = clean(data[low : min(high, low + _LONGEST)], terminator)[:_SCORED_CHARS]
             if score(text.rstrip("\n")) >= STRONG:
                 yield number + before

@@ -148,7 +148,7 @@ def _telling(text: str) -> list[int]:
     """Where the tags stand whose names, attributes or texts report failures most clearly."""
     data, found = text.encode(), []
     at = chars = 0
-    for start, after, _, _ in Hints().lines(data, b"<"):
+    for start, after, _, _, _ in Hints().lines(data, b"<"):
         chars, at = chars + len(data[at:start].decode()), start
         name, _, rest = data[start:after].decode(errors="replace").rstrip("<").partition(" ")
         lines = rest.split("\n", _LINES_OF_TEXT)[:_LINES_OF_TEXT]
@@ -161,7 +161,7 @@ def _telling(text: str) -> list[int]:
 def _told(text: str, room: int) -> str:
     """The lines of a text that tell something new, from its beginning, and those beyond that report failures."""
     lines = text.split("\n")
-    hinted = (number for _, _, number, _ in Hints().lines(text.encode(), b"\n"))
+    hinted = (number for _, _, number, _, _ in Hints().lines(text.encode(), b"\n"))
     strong = (number for number in hinted if score(lines[number][:_LONGEST]) >= STRONG)
     telling = set(islice(strong, _FAILURES))
     reserved = sum(min(len(lines[number]), _LONGEST) + _MARKER for number in telling)
