@@ -43,9 +43,9 @@ class _Batch:
         self._runs.append((stream, data))
         self.size += len(data)
 
-    def of(self, view: View) -> bytes:
+    def of(self, view: View) -> list[bytes]:
         """The bytes of a view."""
-        return b"".join([data for stream, data in self._runs if view in {"combined", stream}])
+        return [data for stream, data in self._runs if data and view in {"combined", stream}]
 
 
 class OutputScans:
@@ -134,12 +134,14 @@ class OutputScans:
         self.by_view = {}
 
     def _scan(self, batch: _Batch) -> None:
-        whole = batch.of("combined")
+        runs = batch.of("combined")
         self.seen += batch.size
-        self.inside = not whole.endswith(self.terminator) if whole else self.inside
-        if len(self.head) < HEAD_BYTES:
-            self.head += whole[: HEAD_BYTES - len(self.head)]
+        self.inside = not runs[-1].endswith(self.terminator) if runs else self.inside
+        for data in runs:
+            if len(self.head) >= HEAD_BYTES:
+                break
+            self.head += data[: HEAD_BYTES - len(self.head)]
         for view, scan in self.by_view.items():
-            scan.feed(whole if view == "combined" else batch.of(view))
+            scan.feed(*batch.of(view))
         if self.news is not None:
-            self.news.scan.feed(whole)
+            self.news.scan.feed(*runs)

@@ -91,19 +91,21 @@ class Scan:
         """Bytes fed so far."""
         return self._position + len(self._buffer)
 
-    def feed(self, data: bytes | memoryview) -> None:
-        """Take the next bytes."""
+    def feed(self, *pieces: bytes | memoryview) -> None:
+        """Take the next bytes, in pieces as they have come."""
         if self._in_torn_line:
-            cut = bytes(data).find(self._terminator) + 1
-            self._in_torn_line = not cut
-            self._position += cut or len(data)
-            self.chars += cut or len(data)
-            data = memoryview(data)[cut or len(data) :]
-        if len(self._buffer) + len(data) < BLOCK:
-            self._buffer += data
+            data = b"".join(pieces)
+            cut = data.find(self._terminator) + 1 or len(data)
+            self._in_torn_line = not data.endswith(self._terminator, 0, cut)
+            self._position += cut
+            self.chars += cut
+            pieces = (memoryview(data)[cut:],)
+        if len(self._buffer) + sum(map(len, pieces)) < BLOCK:
+            for piece in pieces:
+                self._buffer += piece
             return
         # Copied once: pages that are touched for the first time cost more than the rest.
-        whole = b"".join((self._buffer, data))
+        whole = b"".join((self._buffer, *pieces))
         self._buffer.clear()
         taken = 0
         if (
