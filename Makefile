@@ -8,7 +8,7 @@
 #   make agents  real agents from the npm registry, against models on loopback: 400 MB and some minutes; skips what is missing
 #   make adapters  the adapters of agent frameworks against the packages from the index, each alone and then all together: ADAPTERS="langchain strands"
 #   make datasette the plugin for Datasette against 0.65 and the newest alpha of 1.0, and DuckDB, each in an environment of its own
-#   make campaign  failing system calls, kills, damage: NAME=NAME SEED=N ROUNDS=N, and FIRST=N to go on where one has ended
+#   make campaign  failing system calls, kills, damage: NAME=NAME SEED=N ROUNDS=N, FIRST=N to go on where one has ended, STORY=write
 #   make fuzz    the campaign against the native scanner: SEED=N EXECUTIONS=N, and FIRST=N likewise
 #   make fuzz-parts  formats, cleaning, cutters, cursors, messages, arguments: NAME="cleaning urls" SECONDS=N SEED=N CORPUS=FOLDER
 #   make mutants are the tests good enough: places of the store are made wrong one by one, ROUNDS=N SEED=N FIRST=N ONLY="format read"
@@ -146,7 +146,7 @@ torture: $(VENV)/.installed-test
 
 # All of them without a name; a whole one without ROUNDS.
 campaign: $(VENV)/.installed-test
-	$(BIN)/python tests/torture $(NAME) --seed $(SEED) --first $(FIRST) $(if $(filter command line environment,$(origin ROUNDS)),--rounds $(ROUNDS))
+	$(BIN)/python tests/torture $(NAME) --seed $(SEED) --first $(FIRST) $(if $(filter command line environment,$(origin ROUNDS)),--rounds $(ROUNDS)) $(if $(STORY),--story $(STORY))
 
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/torture/scan_fuzz.py --seed $(SEED) --first $(FIRST) --executions $(EXECUTIONS)

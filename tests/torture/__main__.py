@@ -22,6 +22,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="what all is drawn with; a new one if left out")
     parser.add_argument("--first", type=int, default=0, help="the number of the first round")
     parser.add_argument("--rounds", type=int, help="how many; as many as make a whole if left out")
+    parser.add_argument(
+        "--story", nargs="*", default=(), help="only rounds of these stories, of calls and kills"
+    )
     parser.add_argument("--seconds", type=float, help="after which no more rounds of a campaign are begun")
     parser.add_argument("--folder", help="where to work; in memory if that can be")
     return parser.parse_args()
@@ -31,12 +34,15 @@ def play(name: str, seed: int, wanted: argparse.Namespace, folder: Path) -> int:
     """Play one campaign; how much it has found."""
     kind = campaigns.named(name)
     rounds = kind.rounds if wanted.rounds is None else wanted.rounds
-    print(f"campaign {name}: --seed {seed} --first {wanted.first} --rounds {rounds}", flush=True)
+    story = f" --story {' '.join(wanted.story)}" if wanted.story else ""
+    print(f"campaign {name}: --seed {seed} --first {wanted.first} --rounds {rounds}{story}", flush=True)
     began = told = time.monotonic()
     total, number = campaigns.Done(), wanted.first - 1
     try:
         with kind(folder, seed) as campaign:
-            for number, done in campaigns.played(campaign, wanted.first, rounds, wanted.seconds):
+            for number, done in campaigns.played(
+                campaign, wanted.first, rounds, wanted.seconds, wanted.story
+            ):
                 total.add(done)
                 for each in done.found[:MOST_TOLD]:
                     print(f"{name} --seed {seed} --first {number} --rounds 1: {each}", flush=True)
@@ -56,7 +62,7 @@ def play(name: str, seed: int, wanted: argparse.Namespace, folder: Path) -> int:
     finally:
         print(f"to go on: {name} --seed {seed} --first {number + 1}", flush=True)
     print(
-        f"| {name}, seed {seed}, rounds {wanted.first} to {number} | {time.monotonic() - began:.0f} s | {total} |"
+        f"| {name}{story}, seed {seed}, rounds {wanted.first} to {number} | {time.monotonic() - began:.0f} s | {total} |"
     )
     return len(total.found)
 

@@ -21,9 +21,13 @@ class Campaign(campaigns.Base):
         super().__init__(folder, seed)
         self._victims = Victims(folder)
 
+    def tells(self, number):
+        """What its process does."""
+        return PLAYED[number % len(PLAYED)]
+
     def play(self, number, done, share=1.0):
         """Kill it until it comes to its end."""
-        story = PLAYED[number % len(PLAYED)]
+        story = self.tells(number)
         scene = drawn(self.dice(number))
         at = 1 + number // len(PLAYED) % PASSES
         while True:
