@@ -330,7 +330,8 @@ def _hint_pattern(words: tuple[bytes, ...], forms: tuple[bytes, ...]) -> Any:
 @functools.cache
 def _names() -> re.Pattern[bytes]:
     """Tells by the number of the group which hint was found."""
-    return re.compile(b"|".join(b"(%b)" % hint for hint in _HINTS), re.IGNORECASE | re.MULTILINE)
+    whole = [rb"(%b)(?!\w)" % word for word in _WORDS]
+    return re.compile(b"|".join([*whole, *(b"(%b)" % form for form in _FORMS)]), re.IGNORECASE | re.MULTILINE)
 
 
 def _options(*, case: bool = True) -> Any:
