@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from spillstore.line_filter import Word, line_filter
+from spillstore.line_filter import After, Before, Word, line_filter
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ _FORMS: dict[bytes, tuple[Word, ...]] = {
 _HINTS = (*_WORDS, *_FORMS)
 _OPEN = re.compile(r"(?:\\w\*|\[a-z\]\{\d,\d\})$")
 _OPTIONAL = re.compile(r"(?:\(\?:(?P<group>[^()]*)\)|(?P<one>.))\?")
+_WHOLE: tuple[Before, After] = "apart", "ended"  # of a hint that is there if its word is
 _COMMON = 256  # hits of a word after which it is too common to be a hint
 
 _HARMLESS = (
@@ -229,8 +230,10 @@ class Hints:
         """The hint that a line holds, which is counted; None if it holds none. The line is as ``lines`` has it."""
         if self._search is None:
             return None
-        hint = self._search.hints.get(word) if word is not None else None
-        hint = hint or self._searched(self._search, text, start, end, place)
+        if word is not None and (word.before, word.after) == _WHOLE:
+            hint: bytes | None = self._named(word.text)
+        else:
+            hint = self._searched(self._search, text, start, end, place)
         if hint is not None:
             self.count(hint)
         return hint
@@ -267,17 +270,13 @@ class Hints:
 
 
 class _Search:
-    """Finds lines that may hold some of the hints.
-
-    Attributes:
-        hints: those of which nothing but the word must stand there.
-    """
+    """Finds lines that may hold some of the hints."""
 
     def __init__(self, words: tuple[bytes, ...], forms: tuple[bytes, ...]) -> None:
         self._pattern = words, forms
-        held = {each: hint for hint in words for each in _held(hint.decode())}
-        self.hints = {word: hint for word, hint in held.items() if word.after == "ended"}
-        self._filter = line_filter([*(word for form in forms for word in _FORMS[form]), *held])
+        held = [word for form in forms for word in _FORMS[form]]
+        held += [each for word in words for each in _held(word.decode())]
+        self._filter = line_filter(held)
 
     @functools.cached_property
     def pattern(self) -> Any:
@@ -310,7 +309,7 @@ def _held(word: str) -> Iterator[Word]:
         for each in ("", optional["group"] or optional["one"]):
             yield from _held(word[: optional.start()] + each + word[optional.end() :])
     else:
-        yield Word(plain.encode(), "apart", "ended" if plain == word else "anything")
+        yield Word(plain.encode(), *(_WHOLE if plain == word else ("apart", "anything")))
 
 
 @functools.cache
