@@ -95,7 +95,9 @@ class Together:
         self._given_up.value = True
 
     def _behind(self) -> bool:
-        return not self._given_up.value and any(map(starved, by_call(self.calls, self._counts).values()))
+        """Whether somebody is, even if the others make one call more, which they are about."""
+        shares = by_call(self.calls, self._counts).values()
+        return not self._given_up.value and any(starved(counts, len(counts)) for counts in shares)
 
 
 def by_call(calls: list[str], counts: Iterable[int]) -> dict[str, list[int]]:
@@ -106,9 +108,9 @@ def by_call(calls: list[str], counts: Iterable[int]) -> dict[str, list[int]]:
     return found
 
 
-def starved(counts: list[int]) -> int:
-    """How many have made less than a tenth of the mean, or nothing."""
-    return sum(count == 0 or 10 * len(counts) * count < sum(counts) for count in counts)
+def starved(counts: list[int], more: int = 0) -> int:
+    """How many have made less than a tenth of the mean, or nothing; or will have, if all together make so many calls more."""
+    return sum(count == 0 or 10 * len(counts) * count < sum(counts) + more for count in counts)
 
 
 def index(counts: list[int]) -> float:
