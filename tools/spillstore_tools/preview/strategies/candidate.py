@@ -250,17 +250,15 @@ def drowned(
         for kind, count in floods.items()
         if differ[kind] >= _TOLD or told[kind] >= max(min(_TOLD, count * _TOLD_SHARE), count * _TOLD_LEAST)
     }
+    kinds = {kind for each in candidates for kind in each.kinds}
+    apart = {kind for kind in kinds if not is_routine(number_of(kind))}
     return [
         dataclasses.replace(
             each,
             score=each.score * (_DROWNED if each.like in flooded else 1),
             flood=each.like in flooded,
             common=_common(each, floods),
-            block=frozenset(
-                number
-                for number, kind in enumerate(each.kinds, each.first)
-                if not is_routine(number_of(kind))
-            ),
+            block=frozenset(number for number, kind in enumerate(each.kinds, each.first) if kind in apart),
         )
         for each in candidates
     ]
