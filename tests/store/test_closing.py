@@ -13,6 +13,7 @@ from spillstore import Store
 from spillstore.engine.sqlite import fork_safety
 from spillstore.engine.sqlite.session_file import is_open
 from spillstore.exceptions import ClosedError, SessionDeletedError
+from spillstore.ingest.open_sessions import count_open
 
 
 def descriptors(root):
@@ -75,6 +76,18 @@ def test_a_session_that_was_removed_stays_removed(root):
             sealed.read_bytes(0, 4)
         with pytest.raises(SessionDeletedError):
             writer.close()
+
+
+def test_what_a_process_has_open_is_counted(root):
+    """Sessions, whoever writes or only reads, artifacts that are being written, and bytes that wait; no more once they are closed."""
+    store, before = Store(root, **NO_FLOORS), count_open()
+    with store.session("one") as session, store.session("two"), session.create() as writer:
+        writer.write(b"text\n")
+        writer.flush()
+        with store.session("one", read_only=True):
+            now = count_open()
+        assert (3, 1, 0) == tuple(after - each for after, each in zip(now, before, strict=True))
+    assert before == count_open()
 
 
 class AsItIs:

@@ -75,6 +75,7 @@ class EventRecorder:
         def write(transaction: AbstractContextManager[Transaction], events: EventWriter) -> None:
             with transaction as tx:
                 events.record(tx, kind, artifact_id, detail, always=True)
+                events.rotate(tx)
 
         if self.writing is None:
             self._write_separately(write)

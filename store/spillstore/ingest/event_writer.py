@@ -140,11 +140,12 @@ class EventWriter:
                 ]
             )
         self._written += len(entries)
-        if self._written >= min(ROTATED_EVERY, max(1, self._settings.audit_events // 10)):
-            self._rotate(tx)
+        self.rotate(tx)
 
-    def _rotate(self, tx: Transaction) -> None:
-        """Delete the oldest events, a few at once, so that no transaction is long."""
+    def rotate(self, tx: Transaction) -> None:
+        """Delete the oldest events if many were written since the last time; a few at once, so that no transaction is long."""
+        if self._written < min(ROTATED_EVERY, max(1, self._settings.audit_events // 10)):
+            return
         gone = 0
         if (last := tx.newest_event() - self._settings.audit_events) > 0:
             gone = tx.drop_events_through(last, ROTATED_AT_ONCE)

@@ -296,6 +296,19 @@ def test_the_oldest_events_go(root):
     assert [event.detail["number"] for event in events] == list(range(499, 499 - len(events), -1))
 
 
+def test_the_first_event_goes_when_there_is_one_too_many(plain_store):
+    """Where few are kept, never more than those are there, though each is written by itself; by who only reads, too."""
+    store = Store(plain_store.address, audit_events=5, **NO_FLOORS)
+    found = []
+    for read_only in (False, True):
+        with store.session("test", read_only=read_only) as session:
+            artifact = session.artifacts().items[0] if read_only else session.put(DATA)
+            for number in range(5):
+                artifact.record("looked", {"number": number})
+                found.append(len(in_file(session)))
+    assert [3, 4, 5, 5, 5, 5, 5, 5, 5, 5] == found
+
+
 def test_old_events_go(root, clock):
     """What is older than ``audit_age`` is deleted when events are written."""
     with Store(root, clock=clock, audit_age=60.0, **NO_FLOORS).session("test") as session:

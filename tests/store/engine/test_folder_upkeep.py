@@ -16,6 +16,7 @@ from support import NO_FLOORS, ManualClock
 
 from spillstore import Store
 from spillstore.engine.base import SessionRef
+from spillstore.engine.rows import NewEvent
 from spillstore.engine.sqlite import (
     database,
     folders,
@@ -27,7 +28,7 @@ from spillstore.engine.sqlite import (
     tmpfs_root,
     usage_cache,
 )
-from spillstore.engine.sqlite.database import WAL_BYTES
+from spillstore.engine.sqlite.database import WAL_AT_MOST, WAL_BYTES
 from spillstore.exceptions import (
     IntegrityError,
     NotASessionError,
@@ -230,6 +231,34 @@ def test_what_is_committed_is_counted_until_it_is_copied_into_the_file(store):
         assert 40 <= commits <= 60
         assert not count(0, commits - 1)
         assert count(0, 1)
+
+
+def test_a_journal_that_somebody_reads_is_copied_again_when_the_next_copy_is_due(store):
+    """At the latest when 16 MiB are committed since all of it was copied; after four more where a reader keeps its end."""
+    with store.session("test") as session:
+        file = session._engine.store
+        copied, step = [], WAL_BYTES // 2
+
+        def until_copied():
+            before = len(copied)
+            for number in range(1, 100):
+                file.committed(step, 0)
+                if len(copied) > before:
+                    return number
+            return None
+
+        file._pool.writer().set_trace_callback(
+            lambda statement: copied.append(statement) if "wal_checkpoint" in statement else None
+        )
+        most, few = WAL_AT_MOST // step, WAL_BYTES // step
+        assert [most, most] == [until_copied() for _ in range(2)]
+        with file.snapshot("a test") as rows:
+            assert rows.session_row() is not None
+            with file.using, file.transaction("a test") as tx:
+                tx.append_events([NewEvent(1, "read", None, None, None, "{}", None)])
+            assert [most, few, few] == [until_copied() for _ in range(3)]
+        assert [few, most] == [until_copied() for _ in range(2)]
+        file._pool.writer().set_trace_callback(None)
 
 
 # --- deletion ------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from support import tries
+from support import NO_FLOORS, tries
 
 from spillstore import Store
 from spillstore.engine.sqlite import fork_safety
@@ -372,6 +372,37 @@ if __name__ == "__main__":
     )
     assert ("24\n", "") == (done.stdout, done.stderr)
     Store(tmp_path).check()
+
+
+def test_a_child_of_a_process_that_died_amid_a_write_holds_up_nobody(tmp_path):
+    """It lives on, and others write into the session: the lock that it has inherited is not its own."""
+    store = Store(tmp_path / "root", busy_timeout=1.0, **NO_FLOORS)
+    forked, may_end = os.pipe(), os.pipe()
+    parent = os.fork()
+    if not parent:
+        status = 1
+        try:
+            held = store.session("test")._engine.store
+            with held.using, held.transaction("a test"):  # where a signal may come in
+                if os.fork():
+                    os.read(forked[0], 1)
+                else:
+                    os.close(may_end[1])
+                    os.write(forked[1], b"x")
+                    os.read(may_end[0], 1)
+                status = 0
+                os._exit(status)  # as if it were killed
+        finally:
+            os._exit(status)
+    os.close(may_end[0])
+    try:
+        assert 0 == os.waitstatus_to_exitcode(os.waitpid(parent, 0)[1])
+        os.close(forked[1])
+        with store.session("test") as session:
+            assert b"text" == session.put(b"text").read()
+    finally:
+        os.close(may_end[1])
+        os.close(forked[0])
 
 
 def test_a_file_that_could_not_be_closed_at_the_fork_is_refused(monkeypatch):

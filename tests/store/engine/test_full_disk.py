@@ -13,10 +13,13 @@ from contextlib import closing
 import pytest
 from support import NO_FLOORS, small_disk
 
-from spillstore import Store
+from spillstore import Settings, Store
+from spillstore.engine.base import SessionRef
 from spillstore.engine.sqlite import owner_locks
 from spillstore.engine.sqlite.database import connect_alone
+from spillstore.engine.sqlite.free_space import check_free_space
 from spillstore.engine.sqlite.soft_delete import bury
+from spillstore.exceptions import DiskFullError
 
 DATA = random.Random(7).randbytes(200_000)  # in which no secret seems to be
 # A process that may make no file longer than nothing: each write fails, in SQLite and outside it.
@@ -179,6 +182,27 @@ def test_events_are_kept_when_there_is_room(full):
             "import logging; logging.getLogger('spillstore').propagate = False;" + code, audit_keep=True
         )
     assert ["two"] == names(store)
+
+
+def test_a_part_of_the_disk_must_stay_free(tmp_path):
+    """Half of what is free is there; more than that is not, and counts though the floor in bytes is low."""
+    disk = os.statvfs(tmp_path)
+    free = disk.f_bavail / disk.f_blocks
+    check_free_space(tmp_path, Settings(free_disk_floor=1, free_disk_floor_fraction=free / 2))
+    with pytest.raises(DiskFullError, match=r"^\d+ bytes are free on the disk and \d+ must stay free"):
+        check_free_space(tmp_path, Settings(free_disk_floor=1, free_disk_floor_fraction=(1 + free) / 2))
+    check_free_space(tmp_path, Settings(free_disk_floor=0, free_disk_floor_fraction=1.0))
+
+
+def test_where_nothing_can_be_recorded_an_artifact_is_deleted_while_nobody_has_its_session(plain_store):
+    """In a folder as on a server; who has it open keeps it."""
+    ref, pool = SessionRef("test", None), plain_store._pool
+    with plain_store.session("test") as session:
+        gone, stays = (session.put(DATA).id for _ in range(2))
+        assert pool.delete_artifact_alone(ref, gone) is None
+    assert len(DATA) < pool.delete_artifact_alone(ref, gone)
+    with plain_store.session("test") as session:
+        assert [stays] == [artifact.id for artifact in session.artifacts()]
 
 
 def test_who_waits_for_a_session_that_is_renamed_gets_a_new_one(tmp_path):

@@ -130,6 +130,22 @@ def test_it_is_upgraded_by_who_writes(tmp_path):
         reader.check()
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_connection_reads_it_alike(tmp_path, version):
+    """Also one that is opened because the first is in use."""
+    path, _ = placed(version, "plain", tmp_path)
+
+    def texts(session):
+        return [artifact.read() for artifact in session.artifacts(source="binary")]
+
+    with stored(path, "plain").session("chat-42", project="web", read_only=True) as session:
+        before = texts(session)
+        with session._engine.reader():
+            assert before == texts(session)
+        assert before
+        assert 2 == len(session._engine.store._pool._readers)
+
+
 def test_it_is_not_upgraded_while_somebody_holds_it(tmp_path):
     """Who has claimed it is named, and the file stays as it is; it is upgraded when nobody has."""
     path, _ = placed(VERSIONS[0], "plain", tmp_path)

@@ -26,6 +26,7 @@ pytest.importorskip("psycopg")
 import psycopg
 
 from spillstore.engine.postgres import connections as _connections
+from spillstore.engine.postgres.asking import Asking
 
 TEXT = b"".join(b"line %d of what a tool has printed\n" % number for number in range(200))
 
@@ -549,6 +550,30 @@ def test_what_the_url_says_of_waiting(server_url):
         found = {each.keyword.decode(): each.val for each in idle.raw.pgconn.info}
         assert (found["connect_timeout"], found["keepalives_idle"]) == (b"7", b"99")
         assert found["tcp_user_timeout"] == b"30000"
+
+
+@pytest.mark.parametrize(("said", "prepared"), [("on", True), ("off", False)])
+def test_what_the_url_says_of_preparing(server_url, said, prepared):
+    """What is asked often is prepared, unless the URL forbids it."""
+    with opened(f"{server_url}&prepare={said}").session("s") as session:
+        for _ in range(10):
+            session.artifacts()
+        (idle,) = session._engine.store._connections._idle
+        assert prepared is bool(idle.fetch("SELECT statement FROM pg_prepared_statements", {}))
+
+
+def test_who_has_begun_nothing_ends_nothing(server_url):
+    """The server, which would warn of a COMMIT without a transaction in its log, gets none."""
+    with opened(few(server_url, 1)).session("s") as session:
+        connections, warned = session._engine.store._connections, []
+        (idle,) = connections._idle
+        idle.raw.add_notice_handler(lambda notice: warned.append(notice.message_primary))
+        for _ in range(2):
+            with Asking(connections, "a test") as server:
+                assert [(1,)] == server.ask("SELECT 1")
+        assert [] == warned
+        idle.raw.execute("COMMIT")
+        assert ["there is no transaction in progress"] == warned
 
 
 def test_a_database_with_other_defaults(server, server_url):

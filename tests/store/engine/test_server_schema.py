@@ -87,6 +87,15 @@ def test_several_changes(server, server_url):
         Store(server_url).session("chat")
 
 
+@pytest.mark.parametrize(("count", "others"), [(3, ""), (4, ", and 1 more")])
+def test_no_more_changes_are_counted_than_there_are(server, server_url, count, others):
+    """Nothing is said of others where three are named and that is all."""
+    added = ", ".join(f"ADD {name} int" for name in "abcd"[:count])
+    server.execute(f"ALTER TABLE spillstore.place {added}", postgres.database_of(server_url))
+    with pytest.raises(IntegrityError, match=rf"(place has the column \w(; )?){{3}}{others}$"):
+        Store(server_url).session("chat")
+
+
 def test_the_tables_of_a_revision_are_those_that_are_checked(server, server_url):
     """No table of ours is left out: all that the revisions make are compared."""
     found = server.execute(

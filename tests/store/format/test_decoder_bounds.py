@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillstore.exceptions import DigestKeyError, IntegrityError, InvalidSettingError
-from spillstore.format import chunk_codec, digest_key, digests, rollback_guard, segment_map
+from spillstore.format import chunk_codec, digest_key, digests, grams, rollback_guard, segment_map
 from spillstore.format.chunk import RawChunk, Totals
 from spillstore.format.chunker import Chunker
 from spillstore.format.segment_map import Segment
@@ -102,6 +102,17 @@ def test_what_is_larger_than_a_chunk_can_be_is_not_digested(column):
         chunk_codec.verify(row._replace(**{column: bytes(65 * 1024)}), b"prefix", PLAIN)
     with pytest.raises(IntegrityError, match="holds more than a chunk can"):
         chunk_codec.verify(row._replace(**{column: bytes(65 * 1024 + 1)}), b"prefix", PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("size", "zeros", "words", "is_one"),
+    [(4, 0, 0, True), (3, 0, 0, False), (1024, 0, 0, True), (1025, 0, 0, False), (40, 13, 0, True), (40, 14, 0, False), (40, 0, 36, True),
+     (40, 0, 37, False)],
+)  # fmt: skip
+def test_a_gram_filter_has_a_header_and_a_kibibyte_at_most(size, zeros, words, is_one):
+    """Its first part ends where it does, and no hash ends in more zeros than it has bits; else it is refused, its digest right or not."""
+    filter_ = (bytes((0, zeros)) + words.to_bytes(2, "little")).ljust(size, b"\0")[:size]
+    assert is_one is grams.is_sealed(grams.sealed(filter_, b"row", PLAIN), b"row", PLAIN)
 
 
 @pytest.mark.parametrize(

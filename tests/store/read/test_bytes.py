@@ -47,6 +47,17 @@ def test_content_with_cr_alone_has_cr_lines_when_put(session, size):
     artifact.verify()
 
 
+@pytest.mark.parametrize(
+    ("data", "newline", "first"),
+    [(b"10%\r20%\rdone\n", "cr", b"10%\r"), (b"10%\r20%\ndone", "lf", b"10%\r20%\n"), (b"10%\r20%\n\n", "lf", b"10%\r20%\n"), (b"10%\n", "lf", b"10%\n")],
+)  # fmt: skip
+def test_one_lf_is_no_line_end_of_its_own_at_the_end_alone(session, data, newline, first):
+    """What was put counts its lines by CR if its one LF is its last byte; by LF if that stands elsewhere or is not alone."""
+    artifact = session.put(data)
+    assert (newline, first) == (session.infos().items[0].newline, artifact.read_lines(1, 1))
+    artifact.verify()
+
+
 def test_a_process_keeps_lone_cr_inside_its_line(session):
     """A progress bar is one line: ``create`` counts by LF unless it is told otherwise."""
     with session.create() as writer:

@@ -334,6 +334,31 @@ def test_what_is_kept_around_a_hole_is_all_there_at_the_end(plain_store):
         session.artifact(writer.id).delete()
 
 
+def test_what_comes_before_the_end_is_there_and_nothing_else_is(plain_store):
+    """Where a chunk behind the hole is gone, or stands in the hole, it is named by its place, and the artifact is not sealed."""
+    for moved in (False, True):
+        with plain_store.session("s") as session:
+            writer = session.create(source="x", limit=LIMIT, policy="roll")
+            writer.write(b"\n")
+            writer.flush()
+            size = session.artifact(writer.id).info.chunk_size
+            writer.write(b"x" * (2 * LIMIT - LIMIT % size - 2) + b"\n")  # to the end of a chunk
+            writer.flush()
+            hole, last = session.artifact(writer.id).info.hole, (2 * LIMIT - LIMIT % size) // size - 1
+            if moved:
+                missing, there = hole.end // size, hole.start // size
+                damage(session, "UPDATE chunk SET seq = ? WHERE seq = ?", there, last - 1)
+            else:
+                missing, there = last - 1, last
+                damage(session, "DELETE FROM chunk WHERE seq = ?", missing)
+            with pytest.raises(
+                IntegrityError,
+                match=f"chunk {missing} of {writer.id} is missing, and chunk {there} stands there",
+            ):
+                writer.close()
+            session.artifact(writer.id).delete()
+
+
 def test_rows_name_their_place():
     """What a view makes of a chunk: bytes before it and in it, line ends before it and in it."""
     row = chunk_codec.ChunkRow(2, 10, 7, 15, 6, 4, 1, 5, 4, 3, 2, 0, 0, 0, b"", b"", b"")

@@ -225,6 +225,18 @@ def test_damage_is_an_error(damaged, statement, words):
         search()
 
 
+def test_the_last_of_many_chunks_is_missed(small, session, monkeypatch):
+    """Where it is gone with its filter, those that are left are not taken for all: the error names it."""
+    text = b"".join(b"%d some words of a log\n" % number for number in range(400))
+    artifact = session.artifact(put(session, monkeypatch, text, 1000))
+    last = (len(text) - 1) // 1000
+    where = "seq = ? AND artifact_key = (SELECT artifact_key FROM artifact WHERE artifact_id = ?)"
+    damage(session, f"DELETE FROM chunk WHERE {where}", last, artifact.id)
+    with pytest.raises(IntegrityError, match=f"chunk {last} of {artifact.id} is missing"):
+        artifact.search("nowhere_in_it", limit=0)
+    artifact.delete()
+
+
 def test_verification_finds_a_damaged_filter(damaged, root):
     """Though no read needs it."""
     run, _ = damaged
