@@ -318,16 +318,21 @@ def test_a_hole_is_not_begun_at_a_chunk_that_is_missing(plain_store):
         session.artifact(writer.id).delete()
 
 
+def rolled_to_the_end_of_a_chunk(session):
+    """A writer with a hole, the size of its chunks, and the number of the last one, which is full."""
+    writer = session.create(source="x", limit=LIMIT, policy="roll")
+    writer.write(b"\n")
+    writer.flush()
+    size = session.artifact(writer.id).info.chunk_size
+    writer.write(b"x" * (2 * LIMIT - LIMIT % size - 2) + b"\n")
+    writer.flush()
+    return writer, size, (2 * LIMIT - LIMIT % size) // size - 1
+
+
 def test_what_is_kept_around_a_hole_is_all_there_at_the_end(plain_store):
     """Where the last chunk is missing, the artifact is not sealed without it."""
     with plain_store.session("s") as session:
-        writer = session.create(source="x", limit=LIMIT, policy="roll")
-        writer.write(b"\n")
-        writer.flush()
-        size = session.artifact(writer.id).info.chunk_size
-        writer.write(b"x" * (2 * LIMIT - LIMIT % size - 2) + b"\n")  # to the end of a chunk
-        writer.flush()
-        last = (2 * LIMIT - LIMIT % size) // size - 1
+        writer, _, last = rolled_to_the_end_of_a_chunk(session)
         damage(session, "DELETE FROM chunk WHERE seq = ?", last)
         with pytest.raises(IntegrityError, match=f"chunk {last} of {writer.id} is missing"):
             writer.close()
@@ -338,13 +343,8 @@ def test_what_comes_before_the_end_is_there_and_nothing_else_is(plain_store):
     """Where a chunk behind the hole is gone, or stands in the hole, it is named by its place, and the artifact is not sealed."""
     for moved in (False, True):
         with plain_store.session("s") as session:
-            writer = session.create(source="x", limit=LIMIT, policy="roll")
-            writer.write(b"\n")
-            writer.flush()
-            size = session.artifact(writer.id).info.chunk_size
-            writer.write(b"x" * (2 * LIMIT - LIMIT % size - 2) + b"\n")  # to the end of a chunk
-            writer.flush()
-            hole, last = session.artifact(writer.id).info.hole, (2 * LIMIT - LIMIT % size) // size - 1
+            writer, size, last = rolled_to_the_end_of_a_chunk(session)
+            hole = session.artifact(writer.id).info.hole
             if moved:
                 missing, there = hole.end // size, hole.start // size
                 damage(session, "UPDATE chunk SET seq = ? WHERE seq = ?", there, last - 1)
