@@ -24,8 +24,8 @@ typedef int64_t i64;
 #define COLOUR 64 /* bytes of the numbers of a colour that are looked through */
 #define VERSION 5
 
-/* What stands before a word, and behind it. A check is a necessary condition. APART and ENDED say all, but for a colour of more than COLOUR
- * numbers; where the others are, the caller looks at the line again. */
+/* What stands before a word, and behind it. A check is a necessary condition. APART and ENDED say all, but for a colour whose numbers take
+ * more than COLOUR bytes; where there are others, the caller looks at the line again. */
 enum { ANYTHING, APART, LETTER, LINE_START };
 enum { OPEN, ENDED, CALLED, CODE, STATUS };
 

@@ -285,6 +285,17 @@ def test_narrowed():
     assert len(found_in(b"status: fatal\n", hints=hints)) == 1
 
 
+def test_what_was_given_up_since_is_found_no_more():
+    """A line that was seen ahead, before its hint was given up; what else it holds still counts."""
+    data = b"error: a\n" * 300 + b"error: fatal\n"
+    hints = Hints()
+    ahead = list(hints.lines(data, b"\n"))
+    assert len(found_in(data, hints=hints)) == 301
+    assert hints.narrow() == {b"errors?"}
+    still = [line[0] for line in ahead if hints.found(data, line[0], line[1], *line[3:])]
+    assert still == [data.index(b"error: fatal")]
+
+
 def test_narrowed_to_nothing():
     """Where all words stand everywhere, nothing is found."""
     hints = Hints()

@@ -210,9 +210,10 @@ class Hints:
 
     def __init__(self) -> None:
         self._hits = dict.fromkeys(_HINTS, 0)
-        self._kept = self._hits.keys()  # those that are not given up
+        self._kept = set(_HINTS)  # those that are not given up
         self._names: dict[bytes, bytes] = {}  # what was found, and the hint that it is
-        self._search: _Search | None = _search(_WORDS, tuple(_FORMS))
+        self._every = _search(_WORDS, tuple(_FORMS))
+        self._search: _Search | None = self._every
 
     def lines(self, text: bytes, end: bytes) -> Iterable[tuple[int, int, int, int, Word | None]]:
         """Lines that may hold a hint, all that do among them.
@@ -227,12 +228,13 @@ class Hints:
         return () if self._search is None else self._search.lines(text, end)
 
     def found(self, text: bytes, start: int, end: int, place: int, word: Word | None) -> bytes | None:
-        """The hint that a line holds, which is counted; None if it holds none. The line is as ``lines`` has it."""
+        """The hint that a line holds, which is counted; None if it holds none, or only what was given up since ``lines`` gave it out."""
         if self._search is None:
             return None
+        hint: bytes | None = None
         if word is not None and (word.before, word.after) == _WHOLE:
-            hint: bytes | None = self._named(word.text)
-        else:
+            hint = self._named(word.text)
+        if hint not in self._kept:
             hint = self._searched(self._search, text, start, end, place)
         if hint is not None:
             self.count(hint)
@@ -240,7 +242,7 @@ class Hints:
 
     def _searched(self, search: _Search, text: bytes, start: int, end: int, place: int) -> bytes | None:
         # The pattern of all hints knows most texts already: one that is narrowed would have to learn them again.
-        found = _hint_pattern(_WORDS, tuple(_FORMS)).search(text, max(0, start - 1, place - 1), end)
+        found = self._every.pattern.search(text, max(0, start - 1, place - 1), end)
         if found is not None and (hint := self._named(found.group().lower())) in self._kept:
             return hint
         found = search.pattern.search(text, max(0, start - 1), end)
@@ -263,8 +265,8 @@ class Hints:
         common = {hint for hint in self._kept if self._hits[hint] > _COMMON}
         if not common:
             return set()
-        self._kept = {hint: 0 for hint in self._kept if hint not in common}.keys()
-        words, forms = (tuple(hint for hint in self._kept if hint in of) for of in (_WORDS, _FORMS))
+        self._kept -= common
+        words, forms = (tuple(hint for hint in of if hint in self._kept) for of in (_WORDS, _FORMS))
         self._search = _search(words, forms) if self._kept else None
         return common
 
