@@ -28,18 +28,18 @@
  */
 #include "scan.h"
 
-#define VERSION 14
+#define VERSION 15
 #define BLOCK 65536
 #define LANES 6
+#define PLANE 32 /* columns of the table that stand side by side: a line of the processor's cache */
 
 typedef struct { u32 end; u32 state; } Hit;
 typedef struct { u32 literal, start, end; } Candidate;
 typedef Hit Hits[LANES][BLOCK / LANES + 1]; /* of each lane */
 
 /* Walks over text[from, to) in lanes; the hits of lane i stand in hits[i], counts[i] of them. */
-static inline void walk_rows(const Tables *tables, const u8 *text, i64 from, i64 to, Hits hits, u32 counts[LANES],
-                             const u32 shift) {
-    const u8 *classes = tables->classes;
+static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hits hits, u32 counts[LANES]) {
+    const u32 *columns = tables->columns;
     const u16 *next = tables->next;
     const u32 accepting = tables->accepting;
     const i64 part = (to - from + LANES - 1) / LANES;
@@ -56,17 +56,17 @@ static inline void walk_rows(const Tables *tables, const u8 *text, i64 from, i64
         if (sizes[lane] < common)
             common = sizes[lane];
         i64 before = begins[lane] > tables->longest ? begins[lane] - tables->longest : 0; /* literals may begin there */
-        for (i64 i = before; i < begins[lane]; i++) state[lane] = next[state[lane] << shift | classes[text[i]]];
+        for (i64 i = before; i < begins[lane]; i++) state[lane] = next[state[lane] * PLANE + columns[text[i]]];
     }
     u32 s0 = state[0], s1 = state[1], s2 = state[2], s3 = state[3], s4 = state[4], s5 = state[5];
     i64 i = 0;
     for (; i < common; i++) {
-        s0 = next[s0 << shift | classes[at[0][i]]];
-        s1 = next[s1 << shift | classes[at[1][i]]];
-        s2 = next[s2 << shift | classes[at[2][i]]];
-        s3 = next[s3 << shift | classes[at[3][i]]];
-        s4 = next[s4 << shift | classes[at[4][i]]];
-        s5 = next[s5 << shift | classes[at[5][i]]];
+        s0 = next[s0 * PLANE + columns[at[0][i]]];
+        s1 = next[s1 * PLANE + columns[at[1][i]]];
+        s2 = next[s2 * PLANE + columns[at[2][i]]];
+        s3 = next[s3 * PLANE + columns[at[3][i]]];
+        s4 = next[s4 * PLANE + columns[at[4][i]]];
+        s5 = next[s5 * PLANE + columns[at[5][i]]];
         if (s0 >= accepting) hits[0][counts[0]++] = (Hit){(u32)(begins[0] + i + 1), s0 - accepting};
         if (s1 >= accepting) hits[1][counts[1]++] = (Hit){(u32)(begins[1] + i + 1), s1 - accepting};
         if (s2 >= accepting) hits[2][counts[2]++] = (Hit){(u32)(begins[2] + i + 1), s2 - accepting};
@@ -77,18 +77,10 @@ static inline void walk_rows(const Tables *tables, const u8 *text, i64 from, i64
     state[0] = s0, state[1] = s1, state[2] = s2, state[3] = s3, state[4] = s4, state[5] = s5;
     for (int lane = 0; lane < LANES; lane++)
         for (i64 j = i; j < sizes[lane]; j++) {
-            state[lane] = next[state[lane] << shift | classes[at[lane][j]]];
+            state[lane] = next[state[lane] * PLANE + columns[at[lane][j]]];
             if (state[lane] >= accepting)
                 hits[lane][counts[lane]++] = (Hit){(u32)(begins[lane] + j + 1), state[lane] - accepting};
         }
-}
-
-/* The compiler makes one of each size of rows. */
-static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hits hits, u32 counts[LANES]) {
-    if (tables->shift == 7)
-        walk_rows(tables, text, from, to, hits, counts, 7);
-    else
-        walk_rows(tables, text, from, to, hits, counts, 8);
 }
 
 /* Whether a rule may find something where its literal stands. */
@@ -130,24 +122,25 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
     return found;
 }
 
+/* Where a row of a plane begins. */
+static inline u16 *row_of(u16 *next, u32 most, u32 plane, u32 state) { return next + ((size_t)plane * most + state) * PLANE; }
+
 /* Makes the automaton of `count` literals, which stand in `bytes` one behind the other (Aho and Corasick, 1975).
  *
- * `next` has a row of `1 << shift` for each state, `work` 4 numbers, `first` one and one more; there are at most `most`
- * states. `ends` takes the literals that end in each accepting state, the longest first, and has room for `room`.
- * Returns the number of the first accepting state, or -1 if there is not enough room; `states` becomes how many there
- * are.
+ * `next` has `planes` planes of `most` rows, all zeros, and `columns` says where the column of each byte stands in it; `work` has
+ * 4 numbers for each state, `first` one and one more. `ends` takes the literals that end in each accepting state, the longest
+ * first, and has room for `room`. States are numbered by how much they have seen, the accepting ones behind all others.
+ * Returns the number of the first accepting state, or -1 if there is not enough room.
  */
-i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *classes, u32 shift, u16 *next, u32 *work,
-                     u32 *first, u16 *ends, u32 most, u32 room, u32 *states) {
+i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u32 *columns, u32 planes, u16 *next, u32 *work,
+                     u32 *first, u16 *ends, u32 most, u32 room) {
     u32 *fails = work, *literal = work + most, *same = work + 2 * most, *order = work + 3 * most; /* by state */
-    u32 made = 1, queued = 0, plain = 0, written = 0;
-    const u32 columns = 1u << shift;
-    memset(next, 0, (size_t)most * columns * sizeof *next);
+    u32 made = 1, queued = 1, plain = 0, written = 0;
     memset(work, 0, (size_t)most * 4 * sizeof *work);
     for (i64 i = 0; i < count; bytes += lengths[i++]) {
         u32 state = 0;
         for (u8 j = 0; j < lengths[i]; j++) {
-            u16 *to = &next[state << shift | classes[bytes[j]]];
+            u16 *to = &next[state * PLANE + columns[bytes[j]]];
             if (*to == 0) {
                 if (made == most || made == 0xFFFF)
                     return -1;
@@ -157,26 +150,24 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
         }
         literal[state] = (u32)i + 1; /* each stands once */
     }
-    for (u32 c = 0; c < columns; c++)
-        if (next[c])
-            order[queued++] = next[c];
-    for (u32 i = 0; i < queued; i++) {
-        u32 state = order[i], fail = fails[state];
+    for (u32 i = 0; i < queued; i++) { /* from the root on, which is 0 */
+        const u32 state = order[i], fail = fails[state];
         same[state] = literal[fail] ? fail : same[fail]; /* the next shorter literal that ends here too */
-        for (u32 c = 0; c < columns; c++) {
-            u32 to = next[state << shift | c];
-            if (to) {
-                fails[to] = next[fail << shift | c];
-                order[queued++] = to;
-            } else
-                next[state << shift | c] = next[fail << shift | c];
+        for (u32 p = 0; p < planes; p++) {
+            u16 *row = row_of(next, most, p, state);
+            const u16 *behind = row_of(next, most, p, fail);
+            for (u32 c = 0; c < PLANE; c++)
+                if (row[c]) {
+                    fails[row[c]] = state ? behind[c] : 0;
+                    order[queued++] = row[c];
+                } else
+                    row[c] = behind[c];
         }
     }
-    /* Accepting states go last: `fails` becomes the new number of each. */
-    for (u32 state = 0; state < made; state++)
-        plain += !(literal[state] || same[state]);
+    for (u32 i = 0; i < made; i++) plain += !(literal[order[i]] || same[order[i]]);
     u32 low = 0, high = plain;
-    for (u32 state = 0; state < made; state++) {
+    for (u32 i = 0; i < made; i++) { /* `fails` becomes the new number of each */
+        const u32 state = order[i];
         if (!(literal[state] || same[state])) {
             fails[state] = low++;
             continue;
@@ -191,20 +182,23 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u8 *cl
         fails[state] = high++;
     }
     first[high - plain] = written;
-    for (u32 i = 0; i < made * columns; i++)
-        next[i] = (u16)fails[next[i]];
+    for (u32 p = 0; p < planes; p++) {
+        u16 *cells = row_of(next, most, p, 0);
+        for (u32 i = 0; i < made * PLANE; i++) cells[i] = (u16)fails[cells[i]];
+    }
     /* Rows are put in their places by following the cycles of the new numbers. */
     for (u32 state = 0; state < made; state++)
         while (fails[state] != state) {
-            u32 to = fails[state];
-            u16 row[256];
-            memcpy(row, next + ((size_t)to << shift), columns * sizeof *row);
-            memcpy(next + ((size_t)to << shift), next + ((size_t)state << shift), columns * sizeof *row);
-            memcpy(next + ((size_t)state << shift), row, columns * sizeof *row);
+            const u32 to = fails[state];
+            for (u32 p = 0; p < planes; p++) {
+                u16 row[PLANE], *here = row_of(next, most, p, state), *there = row_of(next, most, p, to);
+                memcpy(row, there, sizeof row);
+                memcpy(there, here, sizeof row);
+                memcpy(here, row, sizeof row);
+            }
             fails[state] = fails[to];
             fails[to] = to;
         }
-    *states = made;
     return plain;
 }
 

@@ -77,8 +77,8 @@ typedef struct {
 typedef struct { u8 strength, length, bytes[STORED_NAME]; } Name;
 
 typedef struct {
-    const u8 *classes;       /* [256] */
-    const u16 *next;         /* [states][1 << shift] */
+    const u32 *columns;      /* [256]: where each byte's column stands in `next`, from a state's row on */
+    const u16 *next;         /* [planes][states][PLANE]; the most frequent bytes stand in the first plane */
     const u32 *first;        /* of each accepting state: its literals are ends[first[i]..first[i + 1]) */
     const u16 *ends;
     const Literal *literals;
@@ -103,7 +103,6 @@ typedef struct {
     u32 accepting;           /* the first accepting state */
     u32 names_mask;
     u32 longest;             /* literal */
-    u32 shift;               /* of a row of `next`: 7 or 8 */
 } Tables;
 
 typedef struct {

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from spillstore.redaction.families import Entry
     from spillstore.redaction.look import Rule
 
-_VERSION = 14  # of the tables, the checks and the functions' arguments
+_VERSION = 15  # of the tables, the checks and the functions' arguments
 MOST_NAMES = 8192
-_NARROW, _WIDE = (
-    7,
-    8,
-)  # bits of a column's number in a row of the automaton; the wide rows cost up to a tenth more
+_PLANE = 32  # columns of the automaton's table that stand side by side, as in ``_native/scan.c``
+_LINE = 64  # bytes of a line of the processor's cache
+# Bytes that most text is made of: their columns stand in the first plane, so one line of the cache holds what is needed of a state.
+_FREQUENT = b" etaoinsrdlcumpfhg_.-/:y,bwkv"
 _WORD_ROOM = 16  # bytes of a word in a list
 _MOST = 255  # of what a literal has one byte for
 
@@ -54,13 +54,12 @@ class Tables(ctypes.Structure):
     """All that the scanner reads."""
 
     _fields_ = [
-        ("classes", ctypes.c_char_p),
-        *((name, ctypes.c_void_p) for name in ("next", "first", "ends", "literals", "bytes")),
+        *((name, ctypes.c_void_p) for name in ("columns", "next", "first", "ends", "literals", "bytes")),
         *((name, ctypes.c_char_p) for name in ("sets", *scanner.WORDS, *scanner.PARTS)),
         *((name, ctypes.c_char_p) for name in NameTables._fields),
         ("names", ctypes.c_void_p),
         ("seed", ctypes.c_uint64),
-        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest", "shift")),
+        *((name, ctypes.c_uint32) for name in ("accepting", "names_mask", "longest")),
     ]
 
 
@@ -195,12 +194,7 @@ def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[obj
     known: dict[Rule, _Check] = {}
     literals = [entry.literal for entry in of]
     table = (Literal * len(of))(*(_literal(entry, sets, known) for entry in of))
-    alphabet = sorted({byte for literal in literals for byte in literal})
-    shift = _NARROW if len(alphabet) < 1 << _NARROW else _WIDE
-    others = len(alphabet) < 1 << _WIDE  # one column is for all other bytes, if there are any
-    column = {byte: place for place, byte in enumerate(alphabet, int(others))}
-    columns = bytes(column.get(byte, 0) for byte in range(256))
-    following, firsts, numbers, accepting = _automaton(library, literals, columns, shift)
+    columns, following, firsts, numbers, accepting = _automaton(library, literals)
     members = [
         *map(classes.members, scanner.CLASSES),
         *(_letters(words, place) for words, place in scanner.LETTERS),
@@ -212,8 +206,8 @@ def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[obj
             bits[byte] += 1 << bit
     address = ctypes.addressof
     made = Tables(
-        classes=columns,
-        next=address(following),
+        columns=address(columns),
+        next=_aligned(following),
         first=address(firsts),
         ends=address(numbers),
         literals=address(table),
@@ -226,9 +220,8 @@ def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[obj
         accepting=accepting,
         names_mask=MOST_NAMES - 1,
         longest=max(map(len, literals)),
-        shift=shift,
     )
-    return made, (following, firsts, numbers, table, bits, made)
+    return made, (columns, following, firsts, numbers, table, bits, made)
 
 
 def _letters(words: str, place: int) -> bytes:
@@ -248,20 +241,32 @@ def _parts(words: str) -> bytes:
     return b"".join(bytes([len(word)]) + word.encode() for word in words.split()) + b"\0"
 
 
-def _automaton(library: ctypes.CDLL, literals: list[bytes], columns: bytes, shift: int) -> tuple[Any, ...]:
-    """The states of the automaton, where the literals of each accepting one stand among the ends, and the first of them."""
+def _automaton(library: ctypes.CDLL, literals: list[bytes]) -> tuple[Any, ...]:
+    """The columns of bytes, the automaton's table, where the literals of each accepting state stand among the ends, and the first of them."""
     most, room = sum(map(len, literals)) + 1, 4 * len(literals)
-    following = (ctypes.c_uint16 * (most << shift))()
+    alphabet = {byte for literal in literals for byte in literal}
+    frequent = [byte for byte in _FREQUENT if byte in alphabet]
+    # The first column is for all bytes that no literal has.
+    places = {byte: place for place, byte in enumerate([*frequent, *sorted(alphabet.difference(frequent))], 1)}
+    planes = len(places) // _PLANE + 1
+    columns = (ctypes.c_uint32 * 256)()
+    for byte, place in places.items():
+        columns[byte] = place // _PLANE * most * _PLANE + place % _PLANE
+    following = (ctypes.c_uint16 * (planes * most * _PLANE + _LINE))()
     work = (ctypes.c_uint32 * (most * 4))()
     firsts = (ctypes.c_uint32 * (most + 1))()
     ends = (ctypes.c_uint16 * room)()
-    states = ctypes.c_uint32()
-    lengths = bytes(map(len, literals))
+    number, pointer = ctypes.c_uint32, ctypes.c_void_p
     build = library.spillstore_build
     build.restype = ctypes.c_int64
     accepting = build(
-        b"".join(literals), lengths, ctypes.c_int64(len(literals)), columns, ctypes.c_uint32(shift), following, work, firsts, ends,
-        ctypes.c_uint32(most), ctypes.c_uint32(room), ctypes.byref(states),
+        b"".join(literals), bytes(map(len, literals)), ctypes.c_int64(len(literals)), columns, number(planes),
+        pointer(_aligned(following)), work, firsts, ends, number(most), number(room),
     )  # fmt: skip
     assert accepting >= 0, "the literals have no more states and ends than this"
-    return following, firsts, ends, accepting
+    return columns, following, firsts, ends, accepting
+
+
+def _aligned(table: ctypes.Array[Any]) -> int:
+    """Where the first line of the cache begins in a table."""
+    return -(-ctypes.addressof(table) // _LINE) * _LINE
