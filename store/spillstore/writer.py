@@ -130,13 +130,13 @@ class Writer:
         if self._passes_limit(size):
             self._reject(size)
         number = STREAMS.index(stream)
-        if size <= self._piece:
+        most = self._pipeline.unfiltered if self._pipeline.filtered else _PIECE
+        if size <= most:
             if size:
                 self._take(number, raw)
         else:
-            view = memoryview(raw)
-            for start in range(0, size, self._piece):
-                self._take(number, bytes(view[start : start + self._piece]))
+            for start in range(0, size, most):
+                self._take(number, raw[start : start + most])
         return size
 
     def _take(self, stream: int, data: bytes) -> None:

@@ -247,7 +247,9 @@ def _automaton(library: ctypes.CDLL, literals: list[bytes]) -> tuple[Any, ...]:
     alphabet = {byte for literal in literals for byte in literal}
     frequent = [byte for byte in _FREQUENT if byte in alphabet]
     # The first column is for all bytes that no literal has.
-    places = {byte: place for place, byte in enumerate([*frequent, *sorted(alphabet.difference(frequent))], 1)}
+    places = {
+        byte: place for place, byte in enumerate([*frequent, *sorted(alphabet.difference(frequent))], 1)
+    }
     planes = len(places) // _PLANE + 1
     columns = (ctypes.c_uint32 * 256)()
     for byte, place in places.items():
