@@ -157,10 +157,10 @@ class Settings:
     free_disk_floor: int = GIB
     free_disk_floor_fraction: float = 0.02
     artifacts_per_minute: int = 600
-    queue_bytes: int = 8 * MIB
+    queue_bytes: int = 12 * MIB
     hold_back: float = 0.05
     commit_interval: float = 0.2
-    commit_bytes: int = 8 * MIB
+    commit_bytes: int = 6 * MIB
     busy_timeout: float = 30.0
     lease: float = 30.0
     retention: float = 7 * 86400.0

@@ -19,6 +19,7 @@ from spillstore.runtime import lazy_patterns as re
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from spillstore.redaction.look import Look
     from spillstore.redaction.names import Expected
     from spillstore.redaction.own_rules import OwnRules
 
@@ -60,7 +61,14 @@ class Scanned(NamedTuple):
     tried: int = 0
 
 
-def scan(text: bytes, rules: OwnRules, state: State, *, since: int, final: bool) -> Scanned:
+def search(text: bytes) -> Look:
+    """The part of ``scan`` that takes most of its time, for whole lines of which nothing was told: several threads may do it at once."""
+    return find(_COLOUR.sub(b"", text) if b"\x1b" in text else text, final=True)
+
+
+def scan(
+    text: bytes, rules: OwnRules, state: State, *, since: int, final: bool, found: Look | None = None
+) -> Scanned:
     """The secrets of a text.
 
     Args:
@@ -69,15 +77,16 @@ def scan(text: bytes, rules: OwnRules, state: State, *, since: int, final: bool)
         state: after the lines before.
         since: what begins before this was told already.
         final: nothing follows that belongs to the last line.
+        found: what ``search`` gave for the text, if it was called before.
     """
     if b"\x1b" not in text:
-        return _scan(text, rules, state, since, final=final)
+        return _scan(text, rules, state, since, final=final, found=found)
     plain = text
     if not final and (cut := _CUT_COLOUR.search(text, max(0, len(text) - 40))):
         plain = text[: cut.start()]
-    stripped = _COLOUR.sub(b"", plain)
+    stripped = _COLOUR.sub(b"", plain) if found is None else found.text
     told = len(_COLOUR.sub(b"", plain[:since]))
-    spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final)
+    spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final, found=found)
     if not spans and hold == len(stripped):
         return Scanned([], len(plain), state, tried=tried)
     places: list[int] = []  # in the text without colours: where one was
@@ -103,7 +112,9 @@ def scan(text: bytes, rules: OwnRules, state: State, *, since: int, final: bool)
     )
 
 
-def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool) -> Scanned:
+def _scan(
+    text: bytes, rules: OwnRules, state: State, since: int, *, final: bool, found: Look | None = None
+) -> Scanned:
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None
     tried = 0
@@ -112,7 +123,7 @@ def _scan(text: bytes, rules: OwnRules, state: State, since: int, *, final: bool
     found_at = keys.place
     spans: list[Span] = []
     if found_at < size and keys.hold == size:
-        found = find(text, since=since, final=final)
+        found = found or find(text, since=since, final=final)
         hold, until, tried = found.hold, found.until, found.tried
         promised += found.expected
         for at in found.keys:

@@ -14,21 +14,25 @@ that is longer than the rules can follow: it is taken out as far as the window g
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.headers import LONGEST_COOKIE
 from spillstore.redaction.look import CONTEXT, LINE_END, line_start
 from spillstore.redaction.nextlines import TRIMMED
-from spillstore.redaction.scan import Scanned, State, scan
+from spillstore.redaction.scan import Scanned, State, scan, search
 from spillstore.runtime import lazy_patterns as re
+from spillstore.runtime.ahead import Ahead
 
 if TYPE_CHECKING:
+    from spillstore.redaction.look import Look
     from spillstore.redaction.own_rules import OwnRules
     from spillstore.redaction.spans import Span
 
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
 _AT_ONCE = 4 * WINDOW  # of lines
+_PARTS = 4  # so large, which threads may search at once
 _BEFORE_COOKIE = 16  # bytes of a header's name before these letters
 _END = re.compile(rb"[\s\"'`<>\x00]")
 _NO_WORD = re.compile(rb"[^A-Za-z0-9_]")
@@ -91,10 +95,12 @@ class ByteRedactor:
         self._room -= len(data)
         return self._room > 0 and self._until.search(data) is None and _ENDS.search(data) is None
 
-    def _scan(self, buffer: bytes, start: int, end: int, *, final: bool) -> Scanned:
+    def _scan(
+        self, buffer: bytes, start: int, end: int, *, final: bool, found: Look | None = None
+    ) -> Scanned:
         since = max(0, self._done - start)
         self._tally.looked_at += end - start
-        return scan(buffer[start:end], self._rules, self._state, since=since, final=final)
+        return scan(buffer[start:end], self._rules, self._state, since=since, final=final, found=found)
 
     def _advance(self, data: bytes, *, final: bool) -> list[bytes]:
         out: list[bytes] = []
@@ -150,21 +156,35 @@ class ByteRedactor:
         return out
 
     def _whole(self, data: bytes, out: list[bytes]) -> int:
-        """Look at the whole lines of what came, each part copied once; returns where the rest of it begins."""
+        """Look at the whole lines of what came, each part copied once; returns where the rest of it begins.
+
+        A worker that has nothing to do searches one part while this searches another; what was found is judged in order.
+        """
         if self._within or self._swallowing is not None:
             return 0
         place = 0
-        before = [self._rest, *self._more]
-        while (cut := _whole_lines(data, place, sum(map(len, before)))) >= 0:
-            text = b"".join((*before, memoryview(data)[place:cut] if place or cut < len(data) else data))
-            found = self._scan(text, 0, len(text), final=True)
-            self._state = found.state
-            self._replace(text, 0, found.spans, out)
-            out.append(text[self._done :])
-            self._rest, self._base, self._done = b"", 0, 0
+        while texts := self._next_texts(data, place):
+            place += sum(map(len, texts)) - len(self._rest) - sum(map(len, self._more))
+            ahead = [Ahead(functools.partial(search, text)) for text in texts[1:]]
+            for text, searched in zip(texts, [None, *ahead], strict=True):
+                look = None if searched is None else searched.result()
+                found = self._scan(text, 0, len(text), final=True, found=look)
+                self._state = found.state
+                self._replace(text, 0, found.spans, out)
+                out.append(text[self._done :])
+                self._rest, self._base, self._done = b"", 0, 0
             self._more.clear()
-            before, place = [], cut
         return place
+
+    def _next_texts(self, data: bytes, place: int) -> list[bytes]:
+        """Some parts of whole lines from a place on; the first one begins with what is held of its line."""
+        texts: list[bytes] = []
+        before = [self._rest, *self._more]
+        while len(texts) < _PARTS and (cut := _whole_lines(data, place, sum(map(len, before)))) >= 0:
+            part = memoryview(data)[place:cut] if place or cut < len(data) else data
+            texts.append(b"".join((*before, part)))
+            before, place = [], cut
+        return texts
 
     def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[bytes]) -> None:
         """Give out everything up to the last secret, secrets replaced."""

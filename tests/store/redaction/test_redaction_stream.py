@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import tracemalloc
 
 import pytest
@@ -12,9 +13,10 @@ from secrets_made import Maker
 from streams import cut, fed, in_bytes
 from support import dice, each_of, examples, not_for_ever
 
-from spillstore.redaction import Pattern, RedactionRules, Redactor, redact
+from spillstore.redaction import Pattern, RedactionRules, Redactor, redact, scan, stream
 from spillstore.redaction.look import CONTEXT
 from spillstore.redaction.stream import WINDOW
+from spillstore.runtime import workers
 
 OWN = RedactionRules(
     patterns=(
@@ -323,8 +325,8 @@ def test_where_a_name_is_too_far_from_its_line_s_beginning(before):
     assert 20 == sum(found)
 
 
-def test_parts_of_many_lines_give_the_same():
-    """Lines of several parts at once: secrets, a key over the border of two parts, a promise to the next line, colours."""
+def test_parts_of_many_lines_give_the_same(monkeypatch):
+    """With workers, which search all parts but the first of what comes at once, and in small pieces, where none does. Lines of several parts at once: secrets, a key over the border of two parts, a promise to the next line, colours."""
     maker = Maker(31)
     lines = [text for text in _texts(31) if "\n" not in text]
     pem = maker.pem(lines=40)[1]
@@ -332,6 +334,19 @@ def test_parts_of_many_lines_give_the_same():
     size = 2 * WINDOW - 700
     data = "".join(filler[:size] + "\n" + pem + "\npassword:\n  - hunter22\n" for _ in range(9)).encode()
     assert len(data) > 16 * WINDOW
+    begun = threading.Event()
+    workers.submit(begun.set)
+    assert begun.wait(60)
+    ahead = []
+
+    def search(text):
+        ahead.append(text)
+        return scan.search(text)
+
+    monkeypatch.setattr(stream, "search", search)
     expected = fed([data[place : place + 4096] for place in range(0, len(data), 4096)])
+    assert not ahead
     for at_once in (len(data), 8 * WINDOW, 5 * WINDOW + 17):
         assert fed([data[place : place + at_once] for place in range(0, len(data), at_once)]) == expected
+        assert len(ahead) * at_once > len(data) // 2
+        ahead.clear()
