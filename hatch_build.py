@@ -39,6 +39,8 @@ TARGETS = {
     "aarch64-macos": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
 }
 FLAGS = ("-O3", "-g0", "-std=c11", "-shared", "-fPIC")
+# The functions of all files optimized as one, which takes a twentieth of the scanner's time; not every linker can do it.
+TOGETHER = ("-flto", "-fno-semantic-interposition")
 
 
 def own_compiler() -> list[str]:
@@ -70,9 +72,12 @@ def build(folder: Path, into: Path | None = None, target: str = "") -> str:
         return f"{missing}; install one, such as gcc or clang, or name one in CC"
     into = folder if into is None else into
     made = into / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
-    arguments = [*FLAGS, "-o", str(made), *map(str, sorted(folder.glob("*.c")))]
+    arguments = ["-o", str(made), *map(str, sorted(folder.glob("*.c")))]
     try:
-        subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=300)
+        try:
+            _run([*command, *FLAGS, *TOGETHER, *arguments])
+        except subprocess.CalledProcessError:
+            _run([*command, *FLAGS, *arguments])
         return _put_in_place(made, into / "scan.so")
     except subprocess.CalledProcessError as error:
         return f"{shlex.join(command)} failed: {error.stderr.strip()[-500:]}"
@@ -80,6 +85,10 @@ def build(folder: Path, into: Path | None = None, target: str = "") -> str:
         return f"{shlex.join(command)} cannot be run: {error}"
     finally:
         made.unlink(missing_ok=True)
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
 
 
 def _put_in_place(made: Path, library: Path) -> str:
