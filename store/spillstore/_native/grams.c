@@ -123,34 +123,44 @@ static void mark(const u8 *text, i64 size, Tables *tables) {
     }
 }
 
-static i64 marked(const u8 *table) {
-    i64 count = 0;
-    for (i64 i = 0; i < PLACES; i += 8) count += (i64)(load8(table + i) * 0x0101010101010101u >> 56);
-    return count;
+/* One bit for each place of a table, and how many of them are set. */
+typedef struct { u64 words[PLACES / 64]; i64 count; } Bits;
+
+static void gather(const u8 *table, Bits *bits) {
+    bits->count = 0;
+    for (int i = 0; i < PLACES / 64; i++, table += 64) {
+        u64 word = 0;
+        for (int k = 0; k < 64; k += 16) {
+            Lanes lanes;
+            memcpy(&lanes, table + k, sizeof lanes);
+            word |= bits_of((Lanes)(lanes != 0)) << k;
+        }
+        bits->words[i] = word;
+        bits->count += __builtin_popcountll(word);
+    }
 }
 
 static i64 at_most(i64 value, i64 most) { return value < most ? value : most; }
 
-/* Brings a table down to bits; only every 2^`few`-th place counts. */
-static void scale(const u8 *table, i64 few, u8 *out, i64 bytes) {
-    const u64 bits = 8 * (u64)bytes, step = (u64)1 << few;
+/* Brings the bits down to as many as the filter may have; only every 2^`few`-th place counts. */
+static void scale(const Bits *table, i64 few, u8 *out, i64 bytes) {
+    static const u64 EVERY[7] = {~(u64)0, 0x5555555555555555u, 0x1111111111111111u, 0x0101010101010101u, 0x0001000100010001u,
+                                 0x0000000100000001u, 1};
+    const u64 bits = 8 * (u64)bytes;
     u64 found = 0, at = 0; /* 64 bits of the filter, and where they are in it */
     u8 last[8];
     memset(out, 0, (size_t)bytes);
-    for (u64 i = 0; bytes && i < PLACES; i += step) {
-        if (step < 8 && !(i & 7) && !load8(table + i)) {
-            i += 8 - step;
-            continue;
+    for (u64 i = 0; bytes && i < PLACES / 64; i++)
+        for (u64 word = table->words[i] & EVERY[few]; word; word &= word - 1) {
+            const u64 place = (64 * i + (u64)__builtin_ctzll(word)) * bits >> BITS;
+            if (place >= at + 64) {
+                memcpy(last, &found, sizeof last);
+                memcpy(out + at / 8, last, sizeof last);
+                found = 0;
+                at = place & ~(u64)63;
+            }
+            found |= (u64)1 << (place & 63);
         }
-        u64 place = i * bits >> BITS;
-        if (place >= at + 64) {
-            memcpy(last, &found, sizeof last);
-            memcpy(out + at / 8, last, sizeof last);
-            found = 0;
-            at = place & ~(u64)63;
-        }
-        found |= (u64)table[i] << (place & 63);
-    }
     memcpy(last, &found, sizeof last);
     memcpy(out + at / 8, last, (size_t)at_most(bytes - (i64)at / 8, sizeof last));
 }
@@ -198,7 +208,10 @@ static void make(Part *part, Tables *tables) {
     memset(tables, 0, sizeof *tables);
     mark(part->text, part->size, tables);
     mark(seam, seam_size, tables);
-    const i64 room = part->most - HEADER, words = marked(tables->marks[0]), marks = marked(tables->marks[1]);
+    Bits bits[2];
+    gather(tables->marks[0], bits);
+    gather(tables->marks[1], bits + 1);
+    const i64 room = part->most - HEADER, words = bits[0].count, marks = bits[1].count;
     const i64 wanted = (marks * 3 + 15) / 16, word_bytes = at_most((words * 3 + 7) / 8, room - at_most(wanted, room / 3));
     const i64 mark_bytes = at_most(wanted, room - word_bytes);
     i64 few = 0;
@@ -210,8 +223,8 @@ static void make(Part *part, Tables *tables) {
     part->out[1] = (u8)few;
     part->out[2] = (u8)(word_bytes & 0xFF);
     part->out[3] = (u8)(word_bytes >> 8);
-    scale(tables->marks[0], 0, part->out + HEADER, word_bytes);
-    scale(tables->marks[1], few, part->out + HEADER + word_bytes, mark_bytes);
+    scale(bits, 0, part->out + HEADER, word_bytes);
+    scale(bits + 1, few, part->out + HEADER + word_bytes, mark_bytes);
     part->made = HEADER + word_bytes + mark_bytes;
 }
 

@@ -188,19 +188,23 @@ static i64 told_end(const Text *t, i64 at, i64 most) {
     return at;
 }
 
+static inline u32 capitals_in(Sixteen bytes) { return bits_of((Sixteen)(bytes - 'A' < 26)); }
+
 enum { LONGEST_TYPED = 40 }; /* bytes of a value that looks typed */
 
-/* Whether the bytes have small letters and capitals, and 2 if nothing else but digits. */
-static int both_cases(const Text *t, i64 from, i64 to) {
-    u32 small = 0, capital = 0, others = 0;
+/* Whether the bytes have small letters, capitals and digits, and 2 if nothing else. */
+static int all_classes(const Text *t, i64 from, i64 to) {
+    u32 small = 0, capital = 0, digit = 0, others = 0;
     for (i64 at = from; at < to; at += 16) {
         const Sixteen bytes = bytes_from(t, at);
         const u32 within = to - at < 16 ? (1u << (to - at)) - 1 : 0xFFFF;
-        small |= bits_of((Sixteen)(bytes - 'a' < 26)) & within;
-        capital |= bits_of((Sixteen)(bytes - 'A' < 26)) & within;
-        others |= ~bits_of((Sixteen)((bytes | 32) - 'a' < 26) | (Sixteen)(bytes - '0' < 10)) & within;
+        const u32 smalls = bits_of((Sixteen)(bytes - 'a' < 26)), capitals = capitals_in(bytes), digits = bits_of((Sixteen)(bytes - '0' < 10));
+        small |= smalls & within;
+        capital |= capitals & within;
+        digit |= digits & within;
+        others |= ~(smalls | capitals | digits) & within;
     }
-    return small && capital ? 1 + !others : 0;
+    return small && capital && digit ? 1 + !others : 0;
 }
 
 /* Whether it is a word and a number as people make a password of, WORD_AND_NUMBER of `shapes.py`: `Kitten1987.x`. */
@@ -269,11 +273,11 @@ static int told_could(Text *t, i64 start, i64 end, int asks) {
     }
     for (i64 at = last; at < most;) {
         const Sixteen bytes = bytes_from(t, at);
-        const u32 digits = bits_of((Sixteen)(bytes - '0' < 10)), ends = line_ends_in(bytes);
-        const int first = digits ? __builtin_ctz(digits) : 16;
+        const u32 capitals = capitals_in(bytes), ends = line_ends_in(bytes); /* most words have digits or none, few a capital */
+        const int first = capitals ? __builtin_ctz(capitals) : 16;
         if (ends && __builtin_ctz(ends) < first)
             break;
-        if (!digits) {
+        if (!capitals) {
             at += 16;
             if (at >= t->size)
                 return 1;
@@ -285,10 +289,10 @@ static int told_could(Text *t, i64 start, i64 end, int asks) {
         at = last = stop;
         if (stop >= t->size)
             return 1;
-        const int cases = stop - word < 8 || stop - word > LONGEST ? 0 : both_cases(t, word, stop);
-        if (!cases)
+        const int classes = stop - word < 8 || stop - word > LONGEST ? 0 : all_classes(t, word, stop);
+        if (!classes)
             continue;
-        const int typed = cases > 1 && !at_is(t, word - 1, '\\') ? stop - word <= LONGEST_TYPED : word_typed_as(t, word, stop);
+        const int typed = classes > 1 && !at_is(t, word - 1, '\\') ? stop - word <= LONGEST_TYPED : word_typed_as(t, word, stop);
         if (!typed)
             continue;
         if (typed > 1 || (prompt < 0 ? (prompt = prompt_before(t, start)) : prompt))

@@ -157,6 +157,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"[\"'](?=[^\s\"'])",
         'redis:auth("Kit%a{8}7!x")',
         'app.auth("me7@Host.example.com")\napp.auth("Kitten2Provider")',
+        follows=r"[\"']",
     ),
     Phrase(
         "setsteamaccount |pypi-token.|--plaintext |--plaintext=|--plain-text ",
