@@ -86,41 +86,81 @@ static Group get_group(void) {
     return group;
 }
 
-/* The pointers of `Tables` come in their order; those that are made here come empty. */
-static void get_tables(void) {
-    u32 pointers = get32();
-    for (u32 i = 0; i < pointers; i++) {
-        Blob blob = get_blob();
-        memcpy((u8 *)&tables + i * sizeof(void *), &blob.bytes, sizeof(void *));
-        if (i * sizeof(void *) == offsetof(Tables, bytes)) {
-            u32 *numbers = malloc(256 * sizeof *numbers);
-            for (u32 j = 0; j < 256; j++) {
-                const u8 *b = blob.bytes + 4 * j;
-                numbers[j] = (u32)b[0] | (u32)b[1] << 8 | (u32)b[2] << 16 | (u32)b[3] << 24;
-            }
-            tables.bytes = numbers;
-        }
+static u32 *numbers_of(const u8 *bytes) {
+    u32 *numbers = malloc(256 * sizeof *numbers);
+    for (u32 j = 0; j < 256; j++) {
+        const u8 *b = bytes + 4 * j;
+        numbers[j] = (u32)b[0] | (u32)b[1] << 8 | (u32)b[2] << 16 | (u32)b[3] << 24;
     }
-    Blob lengths = get_blob(), literals = get_blob();
-    u32 most = literals.size + 1, room = 4 * lengths.size, states;
-    tables.shift = 7;
+    return numbers;
+}
+
+static u32 planes_of(const u32 *columns, u32 most) {
+    u32 highest = 0;
     for (u32 i = 0; i < 256; i++)
-        if (tables.classes[i] > 127)
-            tables.shift = 8;
-    u16 *next = malloc(((size_t)most << tables.shift) * sizeof *next), *ends = malloc(room * sizeof *ends);
+        if (columns[i] > highest)
+            highest = columns[i];
+    return highest / (PLANE * most) + 1;
+}
+
+static u32 planes;
+
+/* Makes the automaton with room for `most` states; returns the first accepting one. */
+static u32 build_for(const Blob *lengths, const Blob *literals, const u32 *columns, u32 most) {
+    const u32 room = 4 * lengths->size;
+    planes = planes_of(columns, most);
+    u16 *next = calloc((size_t)most * PLANE * planes, sizeof *next), *ends = malloc(room * sizeof *ends);
     u32 *work = malloc((size_t)most * 4 * sizeof *work), *first = malloc((most + 1) * sizeof *first);
-    i64 accepting = spillstore_build(literals.bytes, lengths.bytes, lengths.size, tables.classes, tables.shift, next, work, first, ends, most, room, &states);
+    i64 accepting = spillstore_build(literals->bytes, lengths->bytes, lengths->size, columns, planes, next, work, first, ends, most, room);
     if (accepting < 0)
         abort();
     free(work);
-    tables.next = realloc(next, ((size_t)states << tables.shift) * sizeof *next);
-    tables.first = realloc(first, (states - (u32)accepting + 1) * sizeof *first);
-    tables.ends = realloc(ends, tables.first[states - accepting] * sizeof *ends);
-    tables.accepting = (u32)accepting;
+    free((u16 *)tables.next);
+    free((u32 *)tables.first);
+    free((u16 *)tables.ends);
+    tables.next = next;
+    tables.first = first;
+    tables.ends = ends;
+    return (u32)accepting;
+}
+
+/* How many states there are: each but the first is the next one of another. */
+static u32 states_of(u32 most) {
+    u32 highest = 0;
+    for (size_t i = 0; i < (size_t)most * PLANE * planes; i++)
+        if (tables.next[i] > highest)
+            highest = tables.next[i];
+    return highest + 1;
+}
+
+/* The pointers of `Tables` come in their order; those that are made here come empty. */
+static void get_tables(void) {
+    u32 pointers = get32(), *columns = NULL;
+    for (u32 i = 0; i < pointers; i++) {
+        Blob blob = get_blob();
+        memcpy((u8 *)&tables + i * sizeof(void *), &blob.bytes, sizeof(void *));
+        if (i * sizeof(void *) == offsetof(Tables, bytes))
+            tables.bytes = numbers_of(blob.bytes);
+        if (i * sizeof(void *) == offsetof(Tables, columns))
+            columns = numbers_of(blob.bytes);
+    }
+    Blob lengths = get_blob(), literals = get_blob();
+    const u32 most = literals.size + 1;
+    u32 states = most, accepting = 0;
+    for (int round = 0; round < 2; round++) { /* the second time there is room for as many states as there are, and no more */
+        for (u32 i = 0; i < 256; i++) columns[i] = columns[i] / (PLANE * most) * (PLANE * states) + columns[i] % (PLANE * most);
+        accepting = build_for(&lengths, &literals, columns, states);
+        if (!round)
+            states = states_of(states);
+    }
+    tables.columns = columns;
+    tables.first = realloc((u32 *)tables.first, (states - accepting + 1) * sizeof *tables.first);
+    tables.ends = realloc((u16 *)tables.ends, tables.first[states - accepting] * sizeof *tables.ends);
+    tables.accepting = accepting;
     for (u32 i = 0; i < lengths.size; i++)
         if (lengths.bytes[i] > tables.longest)
             tables.longest = lengths.bytes[i];
-    for (u32 i = 0; i < states - (u32)accepting; i++)
+    for (u32 i = 0; i < states - accepting; i++)
         if (tables.first[i + 1] - tables.first[i] > most_at_once)
             most_at_once = tables.first[i + 1] - tables.first[i];
 }
@@ -279,7 +319,7 @@ static i64 scan(const u8 *of, i64 count, i64 whole, i64 *from, Candidate *out, i
 static u32 literals_of(const u8 *of, u32 count, Candidate *out) {
     u32 state = 0, found = 0;
     for (u32 i = 0; i < count; i++) {
-        state = tables.next[state << tables.shift | tables.classes[of[i]]];
+        state = tables.next[state * PLANE + tables.columns[of[i]]];
         if (state < tables.accepting)
             continue;
         for (u32 j = tables.first[state - tables.accepting]; j < tables.first[state - tables.accepting + 1]; j++, found++)

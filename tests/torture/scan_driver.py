@@ -121,11 +121,10 @@ class _Made:
         """What the pointers of the tables point at, in their order; empty where the driver makes it itself."""
         rows = (scanner_tables.Literal * len(finder.ENTRIES)).from_buffer_copy(self._literals)
         sets = 1 + max(max(row.set, row.no_name) for row in rows)
-        bits = (ctypes.c_uint32 * 256).from_address(self.tables.bytes)
         own = {
-            "classes": self._at("classes", 256),
+            "columns": self._numbers("columns"),
             "literals": self._literals,
-            "bytes": struct.pack("<256I", *bits),
+            "bytes": self._numbers("bytes"),
             "sets": self._at("sets", 256 * sets),
             **name_tables.name_tables()._asdict(),
             **dict.fromkeys(("next", "first", "ends", "names"), b""),
@@ -140,6 +139,9 @@ class _Made:
         fields = scanner_tables.Tables._fields_
         pointers = {ctypes.c_char_p, ctypes.c_void_p}
         return [name for name, _ in itertools.takewhile(lambda field: field[1] in pointers, fields)]
+
+    def _numbers(self, name: str) -> bytes:
+        return struct.pack("<256I", *(ctypes.c_uint32 * 256).from_address(getattr(self.tables, name)))
 
     def _at(self, name: str, size: int) -> bytes:
         pointer = ctypes.c_void_p.from_buffer(self.tables, getattr(scanner_tables.Tables, name).offset)

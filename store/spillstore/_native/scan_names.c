@@ -21,10 +21,10 @@ static int field_could(const Text *t, i64 at, i64 line_end, int strength) {
 
 /* Whether one of the strings up to the line's end is as long as a token, and no words. */
 static int list_could(const Text *t, i64 at, i64 line_end) {
-    for (i64 begin = at; at <= line_end; at++) {
+    for (i64 begin = -1; at <= line_end; at++) { /* of a string, behind the first quote */
         if (at < line_end && !one_of(t->text[at], "\"'\\"))
             continue;
-        if (at - begin >= 16 && !wordy(t, begin, at))
+        if (begin >= 0 && at - begin >= 16 && !wordy(t, begin, at))
             return 1;
         begin = at + 1;
     }
@@ -208,8 +208,8 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     const i64 line_end = line_end_of(t, stop);
     if (is(t, stop, CLOSER))
         return after_closer(t, begin, stop, line_end, strength);
-    if (blank && dashed) /* an option, or a word of a title or a label */
-        return run_could_be(t, stop, line_end, strength) || heads_column_of_blanks(t, begin, stop, line_end) ||
+    if (blank && dashed) /* an option, whose value may be in the next line, or a word of a title or a label */
+        return blanks_end(t, stop) >= line_end || run_could_be(t, stop, line_end, strength) || heads_column_of_blanks(t, begin, stop, line_end) ||
                label_could(t, stop, strength);
     if (blank)
         return after_blank(t, begin, stop, line_end, strength);

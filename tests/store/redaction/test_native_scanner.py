@@ -353,3 +353,30 @@ def test_a_script_behind_a_prompt(both, prompt, between):
     line = f"{prompt}{between}.sh {Maker(1).password()}7Xa%\n".encode()
     without, scanned = both(counted, line)
     assert without == scanned
+
+
+@native
+@pytest.mark.parametrize("blanks", ["", " ", "\t", "  \t "])
+def test_the_argument_of_an_option_in_the_next_line(both, blanks):
+    """Whatever blanks its line ends with: a list of arguments, one a line."""
+    text = f"  - --db-password{blanks}\n  - {Maker(1).password()}7Xa%\n".encode()
+    without, scanned = both(counted, text)
+    assert without == scanned
+    assert without[1] == {"PASSWORD": 1}
+
+
+@native
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export type ApiToken = {{ at?: Limit; key: string[] }}",
+        "tokens = {{ ci: {0} }}",
+        'tokens = {{ "ci": "{0}" }}',
+    ],
+)
+def test_an_object_behind_a_name(both, line):
+    """Its strings may be secrets, its names and types are none."""
+    text = (line.format(Maker(1).of(32)) + "\n").encode()
+    without, scanned = both(counted, text)
+    assert without == scanned
+    assert (not without[1]) is ('"' not in line)

@@ -523,6 +523,7 @@ PHRASES: tuple[Phrase, ...] = (
         "mdp : 7%a{11}\n\nFTP_MDP=7%a{11}\n\nMot de passe\u202f: 7%a{11}",
         "mdp = MDP(grid)\namdp: 7%a{11}",
         r"(?:\A|[^A-Za-z])[Mm]?",
+        follows="[^A-Za-z0-9_]",
     ),
     Phrase(
         "jeton |Jeton |clé |clave |chave ",
@@ -1069,6 +1070,7 @@ PHRASES: tuple[Phrase, ...] = (
         "COPY public.users (id, email, api_token) FROM stdin;\n1\tme\t%a{40}\n2\tyou\t%a{40}",
         "COPY public.users (id, email, api_token) TO stdout;\n1\tme\t%a{40}",
         r"(?:\A|[\r\n])",
+        follows=r"[\"\w.]",
     ),
     Phrase(
         '"CONCEALED",',
