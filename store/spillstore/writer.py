@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spillstore.ingest.spool import Spool
     from spillstore.redaction import RedactionRules
 
-_PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bounds hold
+_PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bounds hold; of what is filtered, one above ``unfiltered``
 _FILTERED_AT_ONCE = 2048  # bytes that the slowest filters take a few milliseconds for
 
 
@@ -63,7 +63,6 @@ class Writer:
         self._pipeline = pipeline
         self._spool = spool
         self._exit_code: int | None = None
-        self._piece = UNFILTERED_SLOW if pipeline.filtered else _PIECE
         if pipeline.received and self._passes_limit():  # a sequencer has taken too much already
             self._reject()
 
@@ -148,7 +147,8 @@ class Writer:
 
     def would_block(self, size: int) -> bool:
         """Whether a write of that many bytes may take milliseconds: no room, much to copy or filter, or a limit passed."""
-        if size > self._piece or self._passes_limit(size):
+        much = UNFILTERED_SLOW if self._pipeline.filtered else _PIECE
+        if size > much or self._passes_limit(size):
             return True
         if (spool := self._spool) is not None and not self._pipeline.begun:
             return spool.would_begin(size) or (self._pipeline.filtered and size > _FILTERED_AT_ONCE)
