@@ -30,10 +30,12 @@ class Token(NamedTuple):
     literal: bytes
     skip: int  # bytes of the literal that are no part of the secret
     rest: str
+    endless: str = ""  # the class of what follows, where that may go on for ever
 
 
 _SHORT = {"%w": "[A-Za-z0-9_-]", "%a": "[A-Za-z0-9]", "%h": "[0-9a-f]", "%b": "[A-Za-z0-9+/]"}
 _CLASS = re.compile("%[wahb]")
+_ENDLESS = re.compile(r"(\[[^\]]+\])\{\d+,\}")
 
 
 def _tokens() -> Iterator[Token]:
@@ -41,13 +43,18 @@ def _tokens() -> Iterator[Token]:
         rest = _CLASS.sub(lambda short: _SHORT[short[0]], form)
         for literal in literals.split():
             stays, bar, _ = literal.partition("|")
-            yield Token(kind, literal.replace("|", "").encode(), len(stays) if bar else 0, rest)
+            skip = len(stays) if bar else 0
+            endless = _ENDLESS.fullmatch(rest)
+            yield Token(kind, literal.replace("|", "").encode(), skip, rest, endless[1] if endless else "")
 
 
 TOKENS: tuple[Token, ...] = tuple(_tokens())
 _DIGEST = re.compile(rb"sha\d{1,3}[=:-]\Z")
 _DIGEST_BACK = 7
 LEAST = 12  # bytes of every token, the literal included
+LONGEST = (
+    24 * 1024
+)  # a longer run is data that holds a literal by chance, as megabytes of base64 do: more than half a window is never held
 _RUN_ON = re.compile(f"{TOKEN_OR_MARK}{{{LEAST}}}".encode())
 _FAMILY = 4
 _CAPITALS = frozenset({b"AKIA"})  # one in 28 has no digit
@@ -85,6 +92,8 @@ class Tokens:
             if not text.startswith(entry.literal, start):
                 continue
             after = start + len(entry.literal)
+            if entry.endless and look.run(entry.endless, after) - start > LONGEST:
+                continue
             match = compiled(entry.rest).match(text, after)
             if look.final or start + entry.skip < look.tail:
                 if match is None:

@@ -16,6 +16,7 @@ from support import dice, each_of, examples, not_for_ever
 from spillstore.redaction import Pattern, RedactionRules, Redactor, redact, scan, stream
 from spillstore.redaction.look import CONTEXT
 from spillstore.redaction.stream import WINDOW
+from spillstore.redaction.tokens import LONGEST
 from spillstore.runtime import workers
 
 OWN = RedactionRules(
@@ -350,3 +351,22 @@ def test_parts_of_many_lines_give_the_same(monkeypatch):
         assert fed([data[place : place + at_once] for place in range(0, len(data), at_once)]) == expected
         assert len(ahead) * at_once > len(data) // 2
         ahead.clear()
+
+
+@pytest.mark.parametrize("at_once", [700, WINDOW + 1, 4 * WINDOW, 10**9])
+@pytest.mark.parametrize("size", [LONGEST + 100, 5 * WINDOW])
+def test_data_that_holds_the_beginning_of_a_token(at_once, size):
+    """A run that is longer than any token stays, and what follows it, too; of a token in it whose length is known, that token goes."""
+    maker = Maker(7)
+    token = maker.tokens()["github"]
+    data = f"{maker.of(3000)}+ZXlK{maker.of(size)}/{token}/{maker.of(size)}"
+    text = f'{{"data": "{data}"}}\nthe next line\n'.encode()
+    given, _ = fed([text[place : place + at_once] for place in range(0, len(text), at_once)])
+    assert given == text.replace(token.encode(), b"[REDACTED: GITHUB_TOKEN]")
+
+
+def test_the_longest_token_goes():
+    """At any length that it may have, and not one byte of what follows."""
+    for size in (100, LONGEST - len("ZXlK")):
+        text = f'+ZXlK{Maker(7).of(size)}" and more\n'.encode()
+        assert redact(text.decode()) == '+[REDACTED: JWT]" and more\n'
