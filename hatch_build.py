@@ -39,7 +39,7 @@ TARGETS = {
     "aarch64-macos": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
 }
 FLAGS = ("-O3", "-g0", "-std=c11", "-shared", "-fPIC")
-# The functions of all files optimized as one, which takes a twentieth of the scanner's time; not every linker can do it.
+# The functions of all files optimized as one, which saves a twentieth of the scanner's time; not every linker can do it.
 TOGETHER = ("-flto", "-fno-semantic-interposition")
 
 

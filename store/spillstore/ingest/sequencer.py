@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
     Sink = Callable[[int, list[Piece], int], None]
 
-SLICE = (
-    512 * KIB
-)  # bytes that a redactor is given at once, at most: a worker searches one part of them, one another
+# Bytes of several writes that a redactor is given at once, at most; a larger write is given whole. One worker searches one part of them, one another.
+SLICE = 512 * KIB
 _PIECE = (
     16 * KIB
 )  # bytes that pieces of what a redactor gives have at least, on average; smaller ones are joined

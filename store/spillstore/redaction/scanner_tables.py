@@ -254,7 +254,7 @@ def _automaton(library: ctypes.CDLL, literals: list[bytes]) -> tuple[Any, ...]:
     columns = (ctypes.c_uint32 * 256)()
     for byte, place in places.items():
         columns[byte] = place // _PLANE * most * _PLANE + place % _PLANE
-    following = (ctypes.c_uint16 * (planes * most * _PLANE + _LINE))()
+    following = (ctypes.c_uint16 * ((planes * most + 1) * _PLANE))()  # a row more, for the place of the first
     work = (ctypes.c_uint32 * (most * 4))()
     firsts = (ctypes.c_uint32 * (most + 1))()
     ends = (ctypes.c_uint16 * room)()

@@ -52,9 +52,9 @@ TOKENS: tuple[Token, ...] = tuple(_tokens())
 _DIGEST = re.compile(rb"sha\d{1,3}[=:-]\Z")
 _DIGEST_BACK = 7
 LEAST = 12  # bytes of every token, the literal included
-LONGEST = (
-    24 * 1024
-)  # a longer run is data that holds a literal by chance, as megabytes of base64 do: more than half a window is never held
+# Bytes of a token that has no end of its own. A longer run is data that holds a literal by chance, as megabytes of base64 do. It is less
+# than half a window of a stream, which would take out what it cannot follow.
+LONGEST = 24 * 1024
 _RUN_ON = re.compile(f"{TOKEN_OR_MARK}{{{LEAST}}}".encode())
 _FAMILY = 4
 _CAPITALS = frozenset({b"AKIA"})  # one in 28 has no digit
