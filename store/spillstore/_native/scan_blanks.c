@@ -42,6 +42,15 @@ static int login_before(const Text *t, i64 begin) {
     return word_ends(t, at, LOGINS);
 }
 
+/* Whether `name=` and more stand at `at`: a field of its own, no value. */
+static int field_at(const Text *t, i64 at) {
+    enum { LONGEST = 16 };
+    i64 end = at;
+    while (end < t->size && end - at <= LONGEST && ((t->text[end] >= 'a' && t->text[end] <= 'z') || (end > at && t->text[end] == '_'))) end++;
+    return end - at >= 2 && end - at <= LONGEST && end + 1 < t->size && t->text[end] == '=' && t->text[end + 1] != '=' &&
+           t->text[end + 1] > ' ';
+}
+
 static int directive(const Text *t, i64 begin, i64 stop) {
     i64 size = stop - begin;
     const u8 *name = t->text + begin;
@@ -145,7 +154,7 @@ int after_blank_only(Text *t, i64 begin, i64 stop, int strength) {
     while (end < t->size && one_of(t->text[end], ".,;:?)]")) end++;
     if (end > at && (is(t, end, BLANK | LINE_END) || (end - at > 2 && is(t, end, CLOSER) && !is(t, end, WORD))))
         return login_before(t, begin) && holds(t, line_before(t, begin), begin, "machine ");
-    return first_of_line(t, begin) || login_before(t, begin);
+    return first_of_line(t, begin) || (!field_at(t, at) && login_before(t, begin));
 }
 
 /* What may stand behind the blank behind a name, if a value is to follow. */

@@ -24,20 +24,25 @@ if TYPE_CHECKING:
 _SEEN = 2560  # bytes behind a literal that the scanner looks at, and more: what it drops before them stays so however the line goes on
 
 
-def find(text: bytes, *, since: int = 0, final: bool) -> Look:
+def find(text: bytes, *, since: int = 0, final: bool, step: bool = False) -> Look:
     """The secrets of a text, by all rules but private keys.
 
     Args:
         text: lines, the last one may be unfinished.
         since: secrets that begin before this need not be found.
         final: nothing follows that belongs to the last line.
+        step: the line goes on, and its end is left to the next look: nothing is dropped there, so it would take long.
     """
     look = Look(text, final=final)
+    if step:
+        look.hold = max(0, look.size - _SEEN - CONTEXT)
     scanner = FIRST if FIRST.takes(look.size) else searcher()
     done = [max(0, since - family.back) for family in _FAMILIES]
     size = look.size
     whole = size if final else max(line_start(text, size), size - _SEEN)
     for number, start, end in scanner.hits(text, whole):
+        if step and end > whole:
+            break
         _, rule, family, not_before = ENTRIES[number]
         if start >= done[family] and (end == size or text[end] not in not_before):
             look.tried += 1

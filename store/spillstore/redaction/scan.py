@@ -67,7 +67,14 @@ def search(text: bytes) -> Look:
 
 
 def scan(
-    text: bytes, rules: OwnRules, state: State, *, since: int, final: bool, found: Look | None = None
+    text: bytes,
+    rules: OwnRules,
+    state: State,
+    *,
+    since: int,
+    final: bool,
+    step: bool = False,
+    found: Look | None = None,
 ) -> Scanned:
     """The secrets of a text.
 
@@ -77,16 +84,17 @@ def scan(
         state: after the lines before.
         since: what begins before this was told already.
         final: nothing follows that belongs to the last line.
+        step: the line goes on, and its end is left to the next scan.
         found: what ``search`` gave for the text, if it was called before.
     """
     if b"\x1b" not in text:
-        return _scan(text, rules, state, since, final=final, found=found)
+        return _scan(text, rules, state, since, final=final, step=step, found=found)
     plain = text
     if not final and (cut := _CUT_COLOUR.search(text, max(0, len(text) - 40))):
         plain = text[: cut.start()]
     stripped = _COLOUR.sub(b"", plain) if found is None else found.text
     told = len(_COLOUR.sub(b"", plain[:since]))
-    spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final, found=found)
+    spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final, step=step, found=found)
     if not spans and hold == len(stripped):
         return Scanned([], len(plain), state, tried=tried)
     places: list[int] = []  # in the text without colours: where one was
@@ -113,7 +121,7 @@ def scan(
 
 
 def _scan(
-    text: bytes, rules: OwnRules, state: State, since: int, *, final: bool, found: Look | None = None
+    text: bytes, rules: OwnRules, state: State, since: int, *, final: bool, step: bool, found: Look | None
 ) -> Scanned:
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None
@@ -123,7 +131,7 @@ def _scan(
     found_at = keys.place
     spans: list[Span] = []
     if found_at < size and keys.hold == size:
-        found = found or find(text, since=since, final=final)
+        found = found or find(text, since=since, final=final, step=step)
         hold, until, tried = found.hold, found.until, found.tried
         promised += found.expected
         for at in found.keys:

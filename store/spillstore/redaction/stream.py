@@ -96,11 +96,19 @@ class ByteRedactor:
         return self._room > 0 and self._until.search(data) is None and _ENDS.search(data) is None
 
     def _scan(
-        self, buffer: bytes, start: int, end: int, *, final: bool, found: Look | None = None
+        self,
+        buffer: bytes,
+        start: int,
+        end: int,
+        *,
+        final: bool,
+        step: bool = False,
+        found: Look | None = None,
     ) -> Scanned:
         since = max(0, self._done - start)
         self._tally.looked_at += end - start
-        return scan(buffer[start:end], self._rules, self._state, since=since, final=final, found=found)
+        text = buffer[start:end]
+        return scan(text, self._rules, self._state, since=since, final=final, step=step, found=found)
 
     def _advance(self, data: bytes, *, final: bool) -> list[bytes]:
         out: list[bytes] = []
@@ -130,7 +138,7 @@ class ByteRedactor:
             if start == size:
                 break
             step = size - base >= WINDOW
-            found = self._scan(buffer, start, reach, final=final and not step)
+            found = self._scan(buffer, start, reach, final=final and not step, step=step)
             self._replace(buffer, start, found.spans, out)
             hold = found.hold
             told = max(told, start + hold)

@@ -188,6 +188,10 @@ def test_a_long_line_that_goes_on(both):
     without, scanned = both(lambda: finder.find(line, final=False))
     assert (without.spans, scanned.spans) == ([], [])
     assert scanned.tried < 300 < without.tried
+    without, scanned = both(lambda: finder.find(line, final=False, step=True))
+    assert (without.spans, without.hold) == (scanned.spans, scanned.hold)
+    assert len(line) - 4096 < scanned.hold < len(line)
+    assert scanned.tried == 0 < without.tried
 
 
 @native

@@ -102,7 +102,13 @@ def test_secrets_at_the_borders_of_a_long_line(filler):
     secret = ("ghp_" + Maker(7).of(36)).encode()
     rng = random.Random(1)
     for border in (WINDOW, 2 * WINDOW):
-        for shift in (*range(-60, 4, 3), -CONTEXT, CONTEXT):
+        for shift in (
+            *range(-60, 4, 3),
+            *range(-3610, -3520, 11),
+            *range(-2610, -2500, 11),
+            -CONTEXT,
+            CONTEXT,
+        ):
             before = (filler * (3 * WINDOW))[: border + shift] + b" "
             data = before + b"password=" + secret + b" token: " + secret + b" " + filler * 3000 + b"\nend\n"
             expected = fed([data])

@@ -86,6 +86,7 @@ _OR_ELSE = r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?
 _COMPARED = CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING
 _BLANK_WORD = r"[ \t]{1,16}+(?=[^\s=:])"
 _BLANK_STRING = r"[ \t]{1,16}+(?=[\"'])"
+_NO_FIELD = r"(?![a-z][a-z_]{1,15}=[^\s=])"  # `id=7`, of which the next value is
 _FIRST_ARGUMENT = r"\([ \t]{0,16}+N?(?=[\"'])"
 
 
@@ -445,9 +446,9 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "option",
-        _BLANK_WORD,
+        _BLANK_WORD + _NO_FIELD,
         "login me password 7%a{11}",
-        "login, password kittens",
+        "login, password kittens\n\nlogin page password id=7%h{11}",
         _BLANK,
         _LOGIN,
         rf"\A(?:{DIRECTIVES})",
