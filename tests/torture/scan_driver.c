@@ -110,7 +110,7 @@ static u32 build_for(const Blob *lengths, const Blob *literals, const u32 *colum
     const u32 room = 4 * lengths->size;
     planes = planes_of(columns, most);
     u16 *next = calloc((size_t)most * PLANE * planes, sizeof *next), *ends = malloc(room * sizeof *ends);
-    u32 *work = malloc((size_t)most * 4 * sizeof *work), *first = malloc((most + 1) * sizeof *first);
+    u32 *work = malloc((size_t)most * 8 * sizeof *work), *first = malloc((most + 1) * sizeof *first);
     i64 accepting = spillstore_build(literals->bytes, lengths->bytes, lengths->size, columns, planes, next, work, first, ends, most, room);
     if (accepting < 0)
         abort();

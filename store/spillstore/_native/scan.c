@@ -122,83 +122,106 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
     return found;
 }
 
-/* Where a row of a plane begins. */
-static inline u16 *row_of(u16 *next, u32 most, u32 plane, u32 state) { return next + ((size_t)plane * most + state) * PLANE; }
+/* A state while the automaton is made. The literals are a tree: `child` is the first that goes on from here, `sibling` the next. */
+typedef struct {
+    u32 child, sibling, byte; /* that leads here */
+    u32 fail;                 /* the longest end of what was seen that is a state, too */
+    u32 literal, same;        /* that ends here, counted from 1; the next shorter end with which one does */
+    u32 order, number;        /* the state in that place, of all by their length; its row */
+} State;
+
+/* The state that a byte leads to in the tree; 0 if none. */
+static inline u32 child_of(const State *states, u32 state, u32 byte) {
+    u32 child = states[state].child;
+    while (child && states[child].byte != byte) child = states[child].sibling;
+    return child;
+}
+
+/* Makes the tree; returns how many states it has, or 0 if there are more than `most`. */
+static u32 grow(const u8 *bytes, const u8 *lengths, i64 count, State *states, u32 most) {
+    u32 made = 1;
+    for (i64 i = 0; i < count; bytes += lengths[i++]) {
+        u32 state = 0;
+        for (u8 j = 0; j < lengths[i]; j++) {
+            u32 child = child_of(states, state, bytes[j]);
+            if (!child) {
+                if (made == most || made == 0xFFFF)
+                    return 0;
+                child = made++;
+                states[child].byte = bytes[j];
+                states[child].sibling = states[state].child;
+                states[state].child = child;
+            }
+            state = child;
+        }
+        states[state].literal = (u32)i + 1; /* each stands once */
+    }
+    return made;
+}
+
+static inline int accepts(const State *state) { return state->literal || state->same; }
+
+/* Tells, from the shortest on, where each state goes on from when no child fits; returns how many states accept nothing. */
+static u32 connect(State *states, u32 made) {
+    u32 queued = 1, plain = 0;
+    states[0].order = 0;
+    for (u32 i = 0; i < queued; i++) {
+        const u32 state = states[i].order;
+        for (u32 child = states[state].child; child; child = states[child].sibling) {
+            u32 fail = state, found = 0;
+            while (fail && !found) {
+                fail = states[fail].fail;
+                found = child_of(states, fail, states[child].byte);
+            }
+            states[child].fail = found;
+            states[child].same = states[found].literal ? found : states[found].same;
+            states[queued++].order = child;
+        }
+    }
+    for (u32 i = 0; i < made; i++) plain += !accepts(&states[i]);
+    return plain;
+}
 
 /* Makes the automaton of `count` literals, which stand in `bytes` one behind the other (Aho and Corasick, 1975).
  *
  * `next` has `planes` planes of `most` rows, all zeros, and `columns` says where the column of each byte stands in it; `work` has
- * 4 numbers for each state, `first` one and one more. `ends` takes the literals that end in each accepting state, the longest
+ * 8 numbers for each state, `first` one and one more. `ends` takes the literals that end in each accepting state, the longest
  * first, and has room for `room`. States are numbered by how much they have seen, the accepting ones behind all others.
  * Returns the number of the first accepting state, or -1 if there is not enough room.
  */
 i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u32 *columns, u32 planes, u16 *next, u32 *work,
                      u32 *first, u16 *ends, u32 most, u32 room) {
-    u32 *fails = work, *literal = work + most, *same = work + 2 * most, *order = work + 3 * most; /* by state */
-    u32 made = 1, queued = 1, plain = 0, written = 0;
-    memset(work, 0, (size_t)most * 4 * sizeof *work);
-    for (i64 i = 0; i < count; bytes += lengths[i++]) {
-        u32 state = 0;
-        for (u8 j = 0; j < lengths[i]; j++) {
-            u16 *to = &next[state * PLANE + columns[bytes[j]]];
-            if (*to == 0) {
-                if (made == most || made == 0xFFFF)
-                    return -1;
-                *to = (u16)made++;
-            }
-            state = *to;
-        }
-        literal[state] = (u32)i + 1; /* each stands once */
-    }
-    for (u32 i = 0; i < queued; i++) { /* from the root on, which is 0 */
-        const u32 state = order[i], fail = fails[state];
-        same[state] = literal[fail] ? fail : same[fail]; /* the next shorter literal that ends here too */
-        for (u32 p = 0; p < planes; p++) {
-            u16 *row = row_of(next, most, p, state);
-            const u16 *behind = row_of(next, most, p, fail);
-            for (u32 c = 0; c < PLANE; c++)
-                if (row[c]) {
-                    fails[row[c]] = state ? behind[c] : 0;
-                    order[queued++] = row[c];
-                } else
-                    row[c] = behind[c];
-        }
-    }
-    for (u32 i = 0; i < made; i++) plain += !(literal[order[i]] || same[order[i]]);
-    u32 low = 0, high = plain;
-    for (u32 i = 0; i < made; i++) { /* `fails` becomes the new number of each */
-        const u32 state = order[i];
-        if (!(literal[state] || same[state])) {
-            fails[state] = low++;
+    State *states = (State *)work;
+    memset(states, 0, (size_t)most * sizeof *states);
+    const u32 made = grow(bytes, lengths, count, states, most);
+    if (made == 0)
+        return -1;
+    const u32 plain = connect(states, made);
+    u32 low = 0, high = plain, written = 0;
+    for (u32 i = 0; i < made; i++) {
+        State *state = &states[states[i].order];
+        if (!accepts(state)) {
+            state->number = low++;
             continue;
         }
-        first[high - plain] = written;
-        for (u32 at = state; at; at = same[at])
-            if (literal[at]) {
+        state->number = high++;
+        first[state->number - plain] = written;
+        for (u32 at = states[i].order; at; at = states[at].same)
+            if (states[at].literal) {
                 if (written == room)
                     return -1;
-                ends[written++] = (u16)(literal[at] - 1);
+                ends[written++] = (u16)(states[at].literal - 1);
             }
-        fails[state] = high++;
     }
     first[high - plain] = written;
-    for (u32 p = 0; p < planes; p++) {
-        u16 *cells = row_of(next, most, p, 0);
-        for (u32 i = 0; i < made * PLANE; i++) cells[i] = (u16)fails[cells[i]];
+    for (u32 i = 0; i < made; i++) { /* what a state has no child for goes on as from the state it fails to, which stands before it */
+        const State *state = &states[states[i].order];
+        const u16 *from = next + (size_t)states[state->fail].number * PLANE;
+        u16 *row = next + (size_t)state->number * PLANE;
+        for (size_t p = 0; i && p < planes; p++) memcpy(row + p * most * PLANE, from + p * most * PLANE, PLANE * sizeof *row);
+        for (u32 child = state->child; child; child = states[child].sibling)
+            row[columns[states[child].byte]] = (u16)states[child].number;
     }
-    /* Rows are put in their places by following the cycles of the new numbers. */
-    for (u32 state = 0; state < made; state++)
-        while (fails[state] != state) {
-            const u32 to = fails[state];
-            for (u32 p = 0; p < planes; p++) {
-                u16 row[PLANE], *here = row_of(next, most, p, state), *there = row_of(next, most, p, to);
-                memcpy(row, there, sizeof row);
-                memcpy(there, here, sizeof row);
-                memcpy(here, row, sizeof row);
-            }
-            fails[state] = fails[to];
-            fails[to] = to;
-        }
     return plain;
 }
 

@@ -9,6 +9,9 @@ from spillstore.runtime.lazy_imports import importing
 
 if TYPE_CHECKING:
     from spillstore.info.artifacts import ArtifactInfo, HoleInfo, StreamInfo, artifact_info
+    from spillstore.info.checks import CheckReport, CopyReport
+    from spillstore.info.collected import CollectReport, Fate
+    from spillstore.info.events import Event, event_of
     from spillstore.info.pages import Page
     from spillstore.info.places import Origin, Position, Segment
     from spillstore.info.results import (
@@ -22,20 +25,9 @@ if TYPE_CHECKING:
         Verification,
         json_text,
     )
+    from spillstore.info.salvaged import MissingRange, SalvagedArtifact, SalvagedPart, SalvageReport
     from spillstore.info.servers import Upgrade
-    from spillstore.info.sessions import (
-        CheckReport,
-        CollectReport,
-        CopyReport,
-        Event,
-        Fate,
-        MissingRange,
-        SalvagedArtifact,
-        SalvagedPart,
-        SalvageReport,
-        SessionInfo,
-        event_of,
-    )
+    from spillstore.info.sessions import SessionInfo
 
 __all__ = [
     "ArtifactInfo",
@@ -89,19 +81,11 @@ __getattr__ = importing(
             "Verification",
             "Export",
         ),
-        "sessions": (
-            "SessionInfo",
-            "Fate",
-            "CollectReport",
-            "CopyReport",
-            "CheckReport",
-            "MissingRange",
-            "SalvagedPart",
-            "SalvagedArtifact",
-            "SalvageReport",
-            "Event",
-            "event_of",
-        ),
+        "sessions": ("SessionInfo",),
+        "collected": ("Fate", "CollectReport"),
+        "checks": ("CopyReport", "CheckReport"),
+        "salvaged": ("MissingRange", "SalvagedPart", "SalvagedArtifact", "SalvageReport"),
+        "events": ("Event", "event_of"),
         "pages": ("Page",),
         "servers": ("Upgrade",),
     },

@@ -121,7 +121,14 @@ def scan(
 
 
 def _scan(
-    text: bytes, rules: OwnRules, state: State, since: int, *, final: bool, step: bool, found: Look | None
+    text: bytes,
+    rules: OwnRules,
+    state: State,
+    since: int,
+    *,
+    final: bool,
+    step: bool = False,
+    found: Look | None = None,
 ) -> Scanned:
     size = hold = len(text)
     until: re.Pattern[bytes] | None = None

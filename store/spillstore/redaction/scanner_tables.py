@@ -104,7 +104,7 @@ def _check(entry: Entry, known: dict[Rule, _Check]) -> _Check:
         runs = [_token_run(token, len(literal)) for token in rule.of if token.literal.startswith(literal)]
         follow, least = b"".join(members for members, _ in runs), min(least for _, least in runs)
         return _Check(_RUN, follow, least, apart=not rule.of[0].skip)
-    if rule in {assignments.phrase, assignments.signed_phrase}:
+    if rule is assignments.phrase or rule is assignments.signed_phrase:
         return _phrase_check(rule, literal.decode())
     check = known.get(rule)
     if check is None:
@@ -175,17 +175,14 @@ class _Sets:
         return bytes(flags)
 
 
-def _literal(entry: Entry, sets: _Sets, known: dict[Rule, _Check]) -> Literal:
+def _literal(entry: Entry, sets: _Sets, known: dict[Rule, _Check]) -> bytes:
+    """A ``Literal``, whose fields have one byte each."""
     check, follow, least, skip, apart, comma = _check(entry, known)
-    found = Literal(check=check, length=len(entry.literal), skip=skip, apart=apart, comma=comma)
-    found.least = min(least, _MOST)
-    if follow:
-        found.set = sets.of(follow)
-    if check == _NAMED:
-        found.no_name = sets.of(entry.not_before)
-    if entry.rule is assignments.word:
-        found.plural = ord("s") if entry.literal[-1:].islower() else ord("S")
-    return found
+    literal = entry.literal
+    no_name = sets.of(entry.not_before) if check == _NAMED else 0
+    plural = 0 if entry.rule is not assignments.word else ord("s") if literal[-1:].islower() else ord("S")
+    followed = sets.of(follow) if follow else 0
+    return bytes((check, len(literal), skip, min(least, _MOST), followed, apart, no_name, plural, comma))
 
 
 def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[object, ...]]:
@@ -193,7 +190,7 @@ def tables(library: ctypes.CDLL, of: Sequence[Entry]) -> tuple[Tables, tuple[obj
     sets = _Sets()
     known: dict[Rule, _Check] = {}
     literals = [entry.literal for entry in of]
-    table = (Literal * len(of))(*(_literal(entry, sets, known) for entry in of))
+    table = (Literal * len(of)).from_buffer_copy(b"".join(_literal(entry, sets, known) for entry in of))
     columns, following, firsts, numbers, accepting = _automaton(library, literals)
     members = [
         *map(classes.members, scanner.CLASSES),
@@ -255,7 +252,7 @@ def _automaton(library: ctypes.CDLL, literals: list[bytes]) -> tuple[Any, ...]:
     for byte, place in places.items():
         columns[byte] = place // _PLANE * most * _PLANE + place % _PLANE
     following = (ctypes.c_uint16 * ((planes * most + 1) * _PLANE))()  # a row more, for the place of the first
-    work = (ctypes.c_uint32 * (most * 4))()
+    work = (ctypes.c_uint32 * (most * 8))()
     firsts = (ctypes.c_uint32 * (most + 1))()
     ends = (ctypes.c_uint16 * room)()
     number, pointer = ctypes.c_uint32, ctypes.c_void_p

@@ -24,7 +24,7 @@ from spillstore_tools.config import (
     TruncationConfiguration,
     load,
 )
-from spillstore_tools.output.rendering import media_type_of
+from spillstore_tools.output.media_type import media_type_of
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview import strategies
 

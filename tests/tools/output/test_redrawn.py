@@ -9,7 +9,8 @@ from previews import spilled
 
 from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.config import load
-from spillstore_tools.output.rendering import is_cr_text, render, terminator_of
+from spillstore_tools.output.media_type import is_cr_text, terminator_of
+from spillstore_tools.output.rendering import render
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation import TruncationProcessor
 from spillstore_tools.preview.text.clean import redrawn

@@ -44,7 +44,7 @@ from spillstore_tools.agent.artifacts import (
 from spillstore_tools.agent.definitions import CURSOR, ID, MAX_CHARS, PATH, STREAM, ToolDefinition
 from spillstore_tools.agent.query_artifact import QUERY_CURSOR, query_artifact
 from spillstore_tools.agent.ranges import Range
-from spillstore_tools.output.rendering import kind_of
+from spillstore_tools.output.media_type import kind_of
 from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.text.clean import split_lines

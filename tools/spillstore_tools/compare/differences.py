@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from spillstore.text_scan import is_plain
 from spillstore_tools.compare.changed_lines import ChangedLines
 from spillstore_tools.compare.multiset import subtract
-from spillstore_tools.output.rendering import kind_of
+from spillstore_tools.output.media_type import kind_of
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.normalise import LineHasher

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from spillstore_tools.output.rendering import is_cr_text, is_progress, media_type_of, terminator_of
+from spillstore_tools.output.media_type import is_cr_text, is_progress, media_type_of, terminator_of
 from spillstore_tools.profiles.facts import Facts
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from spillstore_tools.output.media_type import kind_of
 from spillstore_tools.output.recorder import STREAMS
-from spillstore_tools.output.rendering import flags_to, kind_of, place_of
+from spillstore_tools.output.rendering import flags_to, place_of
 from spillstore_tools.preview.parts import VIEWS
 
 if TYPE_CHECKING:

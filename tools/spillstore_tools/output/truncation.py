@@ -15,8 +15,9 @@ from spillstore_tools.config.redaction_rules import Redaction
 from spillstore_tools.output.content import encoded, pieces_of
 from spillstore_tools.output.deferred_session import DeferredSession
 from spillstore_tools.output.duplicates import is_answer
+from spillstore_tools.output.media_type import kind_of, terminator_of
 from spillstore_tools.output.output_events import FAILED, OUTPUT, output_detail, tool_of
-from spillstore_tools.output.rendering import flags_to, kind_of, render, terminator_of
+from spillstore_tools.output.rendering import flags_to, render
 from spillstore_tools.output.signed_answers import MOST
 from spillstore_tools.output.spill import Spill
 from spillstore_tools.output.truncation_result import TruncationResult

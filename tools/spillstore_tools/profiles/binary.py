@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import counted
+from spillstore_tools.preview.binary.recognise import ENCODED_TEXT
 from spillstore_tools.preview.binary.summary import summarise
 from spillstore_tools.preview.parts import text_of
 from spillstore_tools.preview.strategies import strategy
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.parts import Gap
     from spillstore_tools.preview.scan.overview import Overview
     from spillstore_tools.profiles.facts import Facts
-
-ENCODED_TEXT = "text/plain; charset="
 
 
 def summarised(

@@ -17,7 +17,6 @@ from spillstore_tools.preview.scan.scan import Scan
 from spillstore_tools.preview.strategies import strategy
 from spillstore_tools.preview.strategies.request import Request
 from spillstore_tools.profiles.base import Inline, Profile
-from spillstore_tools.profiles.binary import summarised
 from spillstore_tools.profiles.limits import LIMIT, SMART, Limits, request_of
 from spillstore_tools.profiles.notices import (
     marker_of,
@@ -148,11 +147,9 @@ class Default(Profile):
         self, overview: Overview, facts: Facts, limits: ToolLimits | None, limit: int
     ) -> tuple[str, list[Part]]:
         """The strategy that cut it, and the parts."""
-        from spillstore_tools.profiles.structured import cut, structured  # noqa: PLC0415  # most output is shown whole
-
         json = None
         if self._strategy(facts.source) == SMART and (facts.stored is None or facts.stored.hole is None):
-            json = structured(overview)
+            json = _json(overview)
         footer, notice = _ending(overview, facts), _notice(overview, facts, json, people=self.people)
         if limit - len(notice) - len(footer) < _LEAST_ROOM:
             notice = ""
@@ -168,8 +165,11 @@ class Default(Profile):
         request = dataclasses.replace(
             request, hint=None if facts.is_command else facts.command, ended_well=_ended_well(facts)
         )
-        if json is not None and (parts := cut(overview, json, room, partial=self._partial)) is not None:
-            return "element", [Note(notice), *parts, on_own_line(parts, footer)]
+        if json is not None:
+            from spillstore_tools.profiles.structured import cut  # noqa: PLC0415  # most output is no JSON
+
+            if (parts := cut(overview, json, room, partial=self._partial)) is not None:
+                return "element", [Note(notice), *parts, on_own_line(parts, footer)]
         name, parts = _chosen(self._strategy(facts.source), overview, request)
         hole = facts.stored.hole if facts.stored else None
         if hole is not None and (words := len(_GONE) * sum(_touches(part, hole) for part in parts)):
@@ -181,6 +181,15 @@ class Default(Profile):
         return name, [Note(notice), *parts, on_own_line(parts, footer)]
 
 
+def _json(overview: Overview) -> Structured | None:
+    """JSON taken apart; None for anything else, and where not all of it was kept."""
+    if (text := overview.text()) is None or text.lstrip("\ufeff \t\r\n")[:1] not in {"{", "["}:
+        return None
+    from spillstore_tools.profiles.structured import structured  # noqa: PLC0415  # most output is no JSON
+
+    return structured(text)
+
+
 def _chosen(name: str, overview: Overview, request: Request) -> tuple[str, list[Part]]:
     """The strategy of a name and its parts; ``smart`` where it makes none."""
     parts = strategy(name).cut(overview, request)
@@ -190,6 +199,8 @@ def _chosen(name: str, overview: Overview, request: Request) -> tuple[str, list[
 
 
 def _binary(overview: Overview, facts: Facts, kind: BinaryType, limit: int) -> list[Part]:
+    from spillstore_tools.profiles.binary import summarised  # noqa: PLC0415  # most output is text
+
     stored, footer = facts.stored, _footer(facts)
     notice, call = problem_notice(facts), ""
     if stored is not None:

@@ -67,10 +67,8 @@ class _Text(NamedTuple):
     end: int
 
 
-def structured(overview: Overview) -> Structured | None:
-    """JSON taken apart; None for anything else, JSON Lines among it, which is cut by lines."""
-    if (text := overview.text()) is None or text.lstrip("\ufeff \t\r\n")[:1] not in {"{", "["}:
-        return None
+def structured(text: str) -> Structured | None:
+    """An object or an array of JSON taken apart; None for anything else, JSON Lines among it, which is cut by lines."""
     try:
         root = parsed(text)
         if root.kind not in {"{", "["}:

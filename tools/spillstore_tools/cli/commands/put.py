@@ -158,7 +158,7 @@ def _warn(file: str, size: int, session: Session) -> None:
 
 
 def _looks_like(first: bytes, *, is_file: bool) -> str | None:
-    from spillstore_tools.output.rendering import media_type_of  # noqa: PLC0415  # not where the type is given
+    from spillstore_tools.output.media_type import media_type_of  # noqa: PLC0415  # not where the type is given
 
     return media_type_of(first, whole=is_file and len(first) < _READ)
 

@@ -14,7 +14,8 @@ from spillstore_tools.agent.artifacts import find_artifact
 from spillstore_tools.agent.get_artifact import get_artifact
 from spillstore_tools.describe import counted, human_size
 from spillstore_tools.mcp.wire.tool_results import encodable
-from spillstore_tools.output.rendering import head_of, kind_of
+from spillstore_tools.output.media_type import kind_of
+from spillstore_tools.output.rendering import head_of
 from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:

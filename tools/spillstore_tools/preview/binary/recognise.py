@@ -32,6 +32,7 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.preview.binary.magic import BinaryType, by_magic
 
 HEAD_BYTES = 8192
+ENCODED_TEXT = "text/plain; charset="  # the media type of text in another encoding, up to its name
 _OCTETS = BinaryType("application/octet-stream", "binary data")
 _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\a\b\t\n\f\r\x1b"})
 # A PDF need not have a byte that is not text. A line end is asked for so that a sentence is not taken for one.

@@ -14,7 +14,8 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from spillstore_tools.output.rendering import head_of, kind_of
+from spillstore_tools.output.media_type import kind_of
+from spillstore_tools.output.rendering import head_of
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.viewer.model.blocks import ROWS, hex_block, line_block
 from spillstore_tools.viewer.model.footprint import Footprint
