@@ -213,17 +213,17 @@ class Driver:
             size, final = struct.unpack("<II", self._receive(8))
             yield self._receive(size), bool(final), self._places(), self._runs()
 
-    def hits(self, text: bytes, whole: int) -> Iterator[Hit]:
+    def hits(self, text: bytes, whole: int, low: int = 0, high: int | None = None) -> Iterator[Hit]:
         """As of a ``Scanner``."""
-        self._send(b"S", struct.pack("<I", whole), _blob(text))
+        self._send(b"S", struct.pack("<I", whole - low), _blob(text[low:high]))
         (self.steps,) = struct.unpack("<Q", self._receive(8))
-        return iter(self._places())
+        return ((number, start + low, end + low) for number, start, end in self._places())
 
-    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+    def runs(self, text: bytes, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int]]:
         """As of a ``Scanner``."""
-        self._send(b"U", _blob(text))
+        self._send(b"U", _blob(text[low:high]))
         (self.steps,) = struct.unpack("<Q", self._receive(8))
-        return iter(self._runs())
+        return ((start + low, end + low) for start, end in self._runs())
 
     def __enter__(self) -> Self:
         return self

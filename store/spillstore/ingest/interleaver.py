@@ -41,15 +41,17 @@ class Interleaver:
         """The partial lines that are held back."""
         return [*self._held[0], *self._held[1]]
 
-    def write(self, stream: int, data: bytes, now: int) -> list[Run]:
+    def write(self, stream: int, data: Piece, now: int) -> list[Run]:
         """Take bytes that arrived on ``stream`` at ``now``."""
         runs = self.advance(now) if self._held[0] or self._held[1] else []
+        if data[-1:] == b"\n":
+            runs.append(self._released(stream, now, data))
+            return runs
+        data = bytes(data)
         end = data.rfind(b"\n") + 1
         if end:
             # A view, not a slice: the chunker copies these bytes in any case.
-            runs.append(self._released(stream, now, data if end == len(data) else memoryview(data)[:end]))
-            if end == len(data):
-                return runs
+            runs.append(self._released(stream, now, memoryview(data)[:end]))
             data = data[end:]
         if not data:
             return runs

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from spillstore.redaction import Redactor
 
     Sink = Callable[[int, list[Piece], int], None]
+    Passed = tuple[int, Piece, int]  # an item behind the filters
 
 # Bytes of several writes that a redactor is given at once, at most; a larger write is given whole. One worker searches one part of them, one another.
 SLICE = 512 * KIB
@@ -141,19 +142,19 @@ class Sequencer:
 
     # --- filters; the caller holds ``filtering`` ----------------------------------------------------------
 
-    def filter(self, items: Iterable[Item]) -> Iterator[Item]:
+    def filter(self, items: Iterable[Item]) -> Iterator[Passed]:
         """Run writes through filters and redactors; returns the bytes that they release."""
         for stream, data, now in _joined(items) if self._redactors else items:
             for piece in self._filter(stream, data):
                 yield stream, piece, now
 
-    def _filter(self, stream: int, data: bytes) -> list[bytes]:
+    def _filter(self, stream: int, data: bytes) -> list[Piece]:
         self.taken += len(data)
         if self._filters:
             data = self._filters[stream].feed(data)
         if not data or not self._redactors:
             return [data] if data else []
-        pieces = list(filter(None, self._redactors[stream].pieces(data)))
+        pieces = [piece for piece in self._redactors[stream].pieces(data) if piece]
         return pieces if len(pieces) * _PIECE <= len(data) else [b"".join(pieces)] if pieces else []
 
     def finish_filters(self, now: int) -> Iterator[Item]:
@@ -170,7 +171,7 @@ class Sequencer:
 
     # --- the sequence; the caller holds ``ordering`` ------------------------------------------------------
 
-    def enter(self, items: Iterable[Item], now: int, *, flush: bool = False) -> None:
+    def enter(self, items: Iterable[Passed], now: int, *, flush: bool = False) -> None:
         """Interleave what the filters have let through; ``flush`` lets through lines without an end, too."""
         self._enter(items)
         if flush:
@@ -178,7 +179,7 @@ class Sequencer:
         else:
             self._pass(self._interleaver.advance(now))
 
-    def _enter(self, items: Iterable[Item]) -> None:
+    def _enter(self, items: Iterable[Passed]) -> None:
         for stream, data, at in items:
             self.passed[stream] += len(data)
             self._pass(self._interleaver.write(stream, data, at))

@@ -33,9 +33,9 @@ _END_THEN_START = operator.itemgetter(2, 1)
 class _InPython:
     """What a searcher does that needs no scanner."""
 
-    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+    def runs(self, text: bytes, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int]]:
         """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
-        return (match.span() for match in shapes.RUN.finditer(text))
+        return (match.span() for match in shapes.RUN.finditer(text, low, len(text) if high is None else high))
 
 
 class Automaton(_InPython):
@@ -51,13 +51,15 @@ class Automaton(_InPython):
         )
         self._longest = max(len(entry.literal) for entry in of)
 
-    def hits(self, text: bytes, whole: int) -> Iterator[Hit]:  # noqa: ARG002  # the scanner needs it
+    def hits(self, text: bytes, whole: int, low: int = 0, high: int | None = None) -> Iterator[Hit]:  # noqa: ARG002  # the scanner needs it
         """Number of the entry, start and end of each, in the order of the ends; a part of the text at a time, so that few are held."""
-        for low in range(0, len(text), _PART):
-            first = max(0, low - self._longest)
-            found = self._machine.find_matches_as_indexes(text[first : low + _PART], overlapping=True)
-            if low:
-                found = [(of, start + first, end + first) for of, start, end in found if end + first > low]
+        size = len(text) if high is None else high
+        for place in range(low, size, _PART):
+            first = max(low, place - self._longest)
+            part = text[first : min(place + _PART, size)]
+            found = self._machine.find_matches_as_indexes(part, overlapping=True)
+            if first:
+                found = [(of, start + first, end + first) for of, start, end in found if end + first > place]
             yield from sorted(found, key=_END_THEN_START)  # the longest first
 
 
@@ -80,12 +82,12 @@ class FirstTexts(_InPython):
         self.left = self.left - 1 if here else 0
         return here
 
-    def hits(self, text: bytes, whole: int) -> Iterator[Hit]:  # noqa: ARG002  # the scanner needs it
+    def hits(self, text: bytes, whole: int, low: int = 0, high: int | None = None) -> Iterator[Hit]:  # noqa: ARG002  # the scanner needs it
         """As of the ``Automaton``."""
         found: list[Hit] = []
         for number, literal in self._literals:
-            at = text.find(literal)
+            at = text.find(literal, low, high)
             while at >= 0:
                 found.append((number, at, at + len(literal)))
-                at = text.find(literal, at + 1)
+                at = text.find(literal, at + 1, high)
         return iter(sorted(found, key=_END_THEN_START))

@@ -6,6 +6,7 @@ Literals may overlap and hide nothing from each other; of the rules of one famil
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import TYPE_CHECKING
 
 from spillstore.redaction import addresses, assignments, commands, headers, hinted, prefixed, tokens, told
@@ -18,6 +19,7 @@ from spillstore.redaction.tables import places
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from spillstore.redaction.candidates import Hit
     from spillstore.redaction.native_scanner import Scanner
     from spillstore.redaction.tables.rows import Place
 
@@ -34,27 +36,55 @@ def find(text: bytes, *, since: int = 0, final: bool, step: bool = False) -> Loo
         step: the line goes on, and its end is left to the next look: nothing is dropped there, so it would take long.
     """
     look = Look(text, final=final)
-    if step:
-        look.hold = max(0, look.size - _SEEN - CONTEXT)
-    scanner = FIRST if FIRST.takes(look.size) else searcher()
-    done = [max(0, since - family.back) for family in _FAMILIES]
     size = look.size
+    scanner = _searcher_for(size)
     whole = size if final else max(line_start(text, size), size - _SEEN)
-    for number, start, end in scanner.hits(text, whole):
-        if step and end > whole:
-            break
+    hits = scanner.hits(text, whole)
+    if step:
+        look.hold = max(0, size - _SEEN - CONTEXT)
+        hits = itertools.takewhile(lambda hit: hit[2] <= whole, hits)
+    _try(look, hits, list(scanner.runs(text)), since)
+    if not final:
+        tokens.unfinished(look)
+    return look
+
+
+def search(data: bytes, low: int, high: int) -> Look | None:
+    """The same for whole lines, ``data[low:high]``, which are only copied if a rule may apply; None if none does."""
+    scanner = _searcher_for(high - low)
+    hits = scanner.hits(data, high, low, high)
+    first = next(hits, None)
+    runs = list(scanner.runs(data, low, high))
+    if first is None and not runs:
+        return None
+    all_hits = hits if first is None else itertools.chain((first,), hits)
+    look = Look(data[low:high], final=True)
+    _try(
+        look,
+        ((number, start - low, end - low) for number, start, end in all_hits),
+        [(start - low, end - low) for start, end in runs],
+        0,
+    )
+    return look
+
+
+def _searcher_for(size: int) -> FirstTexts | Automaton | Scanner:
+    return FIRST if FIRST.takes(size) else searcher()
+
+
+def _try(look: Look, hits: Iterable[Hit], runs: list[tuple[int, int]], since: int) -> None:
+    """Try the rules where their literals stand, and tell which runs are tokens."""
+    done = [max(0, since - family.back) for family in _FAMILIES]
+    text, size = look.text, look.size
+    for number, start, end in hits:
         _, rule, family, not_before = ENTRIES[number]
         if start >= done[family] and (end == size or text[end] not in not_before):
             look.tried += 1
             after = rule(look, start, end)
             if after > end:
                 done[family] = after
-    runs = list(scanner.runs(text))
     prefixed.find(look, runs, since)
     hinted.find(look, runs, since)
-    if not final:
-        tokens.unfinished(look)
-    return look
 
 
 def _key(look: Look, start: int, end: int) -> int:

@@ -44,39 +44,41 @@ class Scanner:
         self._tables, self._owned = scanner_tables.tables(library, of)
         self._free: collections.deque[_Scratch] = collections.deque()
 
-    def hits(self, text: bytes, whole: int) -> Iterator[Hit]:
+    def hits(self, text: bytes, whole: int, low: int = 0, high: int | None = None) -> Iterator[Hit]:
         """Number of the entry, start and end of each, in the order of the ends.
 
         Args:
             text: what is searched.
             whole: behind this place nothing is dropped, since more of the line may come.
+            low: from where on, the beginning of a line.
+            high: up to where it is seen; None for its end.
 
         At most ``_ROOM`` of them are looked for at once; other threads run meanwhile.
         """
-        place = 0
-        while place < len(text):
-            values, place = self._next(text, whole, place)
+        size = len(text) if high is None else high
+        while low < size:
+            values, low = self._next(text, whole, low, size)
             numbers = iter(values)
             yield from zip(numbers, numbers, numbers, strict=True)
 
-    def _next(self, text: bytes, whole: int, place: int) -> tuple[list[int], int]:
+    def _next(self, text: bytes, whole: int, low: int, size: int) -> tuple[list[int], int]:
         """The three numbers of each of the next hits one behind the other, and where to go on."""
         scratch = self._scratch()
         try:
-            scratch.place.value = place
+            scratch.place.value = low
             found = self._scan(
-                ctypes.byref(scratch.tables), text, len(text), whole, ctypes.byref(scratch.place), scratch.out, _ROOM,
+                ctypes.byref(scratch.tables), text, size, whole, ctypes.byref(scratch.place), scratch.out, _ROOM,
                 scratch.hits,
             )  # fmt: skip
             return scratch.out[: 3 * found], scratch.place.value
         finally:
             self._free.append(scratch)
 
-    def runs(self, text: bytes) -> Iterator[tuple[int, int]]:
+    def runs(self, text: bytes, low: int = 0, high: int | None = None) -> Iterator[tuple[int, int]]:
         """Where letters, digits, ``_`` and ``-`` stand in a row that may be a token with a prefix; see ``prefixed.py``."""
         scratch = self._scratch()
-        size = len(text)
-        scratch.place.value = 0
+        size = len(text) if high is None else high
+        scratch.place.value = low
         out, place = scratch.out, ctypes.byref(scratch.place)
         try:
             while scratch.place.value < size:

@@ -10,6 +10,7 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import BIG, LITTLE, WIDE_NULS, find_wide
 
 if TYPE_CHECKING:
+    from spillstore.redaction.stream import Piece
     from spillstore.redaction.wide import WideText
 
 _BUILT_IN = OwnRules()
@@ -59,8 +60,8 @@ class Redactor:
         """Take the next bytes; return those that no secret can hold any more, secrets replaced."""
         return b"".join(self.pieces(data))
 
-    def pieces(self, data: bytes) -> list[bytes]:
-        """As ``feed``, but what is returned is not joined: most of it is in pieces of 256 KiB, which are copied once less."""
+    def pieces(self, data: bytes) -> list[Piece]:
+        """As ``feed``, but what is returned is not joined: most of it is in pieces of 256 KiB, views of ``data`` where nothing was replaced."""
         data = bytes(data)
         if not data or not self._rules.enabled:
             return [data]
@@ -77,10 +78,10 @@ class Redactor:
             return data
         return b"".join(self._told(data, final=True))
 
-    def _told(self, data: bytes, *, final: bool) -> list[bytes]:
+    def _told(self, data: bytes, *, final: bool) -> list[Piece]:
         """Take each part of the stream for what it is."""
         data, self._held = self._held + data, b""
-        out: list[bytes] = []
+        out: list[Piece] = []
         if not self._begun:
             if len(data) < _MARK and not final and any(mark.startswith(data) for mark in _MARKS):
                 self._held = data
@@ -100,7 +101,7 @@ class Redactor:
                 self._narrow = ByteRedactor(self._rules, self._tally)
         return out
 
-    def _bytes(self, data: bytes, out: list[bytes], *, final: bool) -> bytes | None:
+    def _bytes(self, data: bytes, out: list[Piece], *, final: bool) -> bytes | None:
         """Take bytes up to where text in UTF-16 begins; return what follows, and None if there is none."""
         at = find_wide(data)
         told = at >= 0 and len(data) - at >= _TOLD

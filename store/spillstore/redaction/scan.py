@@ -10,7 +10,7 @@ import bisect
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
-from spillstore.redaction import nextlines, pem
+from spillstore.redaction import finder, nextlines, pem
 from spillstore.redaction.finder import find
 from spillstore.redaction.keys import Keys
 from spillstore.redaction.spans import Span
@@ -61,9 +61,14 @@ class Scanned(NamedTuple):
     tried: int = 0
 
 
-def search(text: bytes) -> Look:
-    """The part of ``scan`` that takes most of its time, for whole lines of which nothing was told: several threads may do it at once."""
-    return find(_COLOUR.sub(b"", text) if b"\x1b" in text else text, final=True)
+def search(data: bytes, low: int, high: int) -> Look | None:
+    """The part of ``scan`` that takes most of its time, for whole lines, ``data[low:high]``, of which nothing was told.
+
+    Several threads may do it at once. None if nothing stands there that a rule could apply to.
+    """
+    if data.find(b"\x1b", low, high) < 0:
+        return finder.search(data, low, high)
+    return find(_COLOUR.sub(b"", data[low:high]), final=True)
 
 
 def scan(

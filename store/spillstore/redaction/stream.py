@@ -25,9 +25,13 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore.runtime.ahead import Ahead
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from spillstore.redaction.look import Look
     from spillstore.redaction.own_rules import OwnRules
     from spillstore.redaction.spans import Span
+
+    Piece: TypeAlias = bytes | memoryview
 
 WINDOW = 64 * 1024
 _LEAST = WINDOW // 2
@@ -36,6 +40,7 @@ _PARTS = 4  # so large, which threads may search at once
 _BEFORE_COOKIE = 16  # bytes of a header's name before these letters
 _END = re.compile(rb"[\s\"'`<>\x00]")
 _NO_WORD = re.compile(rb"[^A-Za-z0-9_]")
+_NOTHING = State()
 _HOT = 32  # rules that a line's end calls: then it is looked at again behind whole words alone
 _ENDS = re.compile(rb"[\r\n\x1b]")  # of a line; a colour is looked through
 
@@ -71,21 +76,24 @@ class ByteRedactor:
         self._base = 0  # in it: the line before that was told, and the next step stands a window behind
         self._done = 0  # in it: everything before that was given out
         self._within = False  # the rest begins inside a line
-        self._more: list[bytes] = []  # what has come since, and only goes on with what is held
+        self._more: list[Piece] = []  # what has come since, and only goes on with what is held
         self._until: re.Pattern[bytes] | None = None  # what alone can end that
         self._room = 0  # bytes until it is looked at all the same
         self._swallowing: re.Pattern[bytes] | None = (
             None  # inside a secret that no rule could follow: what ends it
         )
 
-    def pieces(self, data: bytes) -> list[bytes]:
-        """Take the next bytes; return those that no secret can hold any more, secrets replaced, most in pieces of 256 KiB."""
+    def pieces(self, data: bytes) -> list[Piece]:
+        """Take the next bytes; return those that no secret can hold any more, secrets replaced.
+
+        Most of it is in pieces of 256 KiB, views of the data where nothing was replaced.
+        """
         if self._until is not None and self._goes_on(data):
             self._more.append(data)
             return []
         return self._advance(data, final=False)
 
-    def rest(self, data: bytes = b"") -> list[bytes]:
+    def rest(self, data: bytes = b"") -> list[Piece]:
         """The stream ended with these bytes: return them and what was held back, secrets replaced."""
         return self._advance(data, final=True)
 
@@ -110,8 +118,8 @@ class ByteRedactor:
         text = buffer[start:end]
         return scan(text, self._rules, self._state, since=since, final=final, step=step, found=found)
 
-    def _advance(self, data: bytes, *, final: bool) -> list[bytes]:
-        out: list[bytes] = []
+    def _advance(self, data: bytes, *, final: bool) -> list[Piece]:
+        out: list[Piece] = []
         taken = self._whole(data, out)
         buffer = b"".join((self._rest, *self._more, data[taken:]))
         self._more.clear()
@@ -163,38 +171,43 @@ class ByteRedactor:
         self._room = self._base + WINDOW - len(self._rest)
         return out
 
-    def _whole(self, data: bytes, out: list[bytes]) -> int:
-        """Look at the whole lines of what came, each part copied once; returns where the rest of it begins.
+    def _whole(self, data: bytes, out: list[Piece]) -> int:
+        """Look at the whole lines of what came, copied only where a rule may apply; returns where the rest of it begins.
 
         A worker that has nothing to do searches one part while this searches another; what was found is judged in order.
         """
         if self._within or self._swallowing is not None:
             return 0
         place = 0
-        while texts := self._next_texts(data, place):
-            place += sum(map(len, texts)) - len(self._rest) - sum(map(len, self._more))
-            ahead = [Ahead(functools.partial(search, text)) for text in texts[1:]]
-            for text, searched in zip(texts, [None, *ahead], strict=True):
-                look = None if searched is None else searched.result()
-                found = self._scan(text, 0, len(text), final=True, found=look)
-                self._state = found.state
-                self._replace(text, 0, found.spans, out)
-                out.append(text[self._done :])
-                self._rest, self._base, self._done = b"", 0, 0
+        if held := len(self._rest) + sum(map(len, self._more)):
+            # Of much the line alone that was begun, since it is copied.
+            cut = _whole_lines(data, 0, held) if len(data) < _AT_ONCE else _line_end(data, 0, WINDOW - held)
+            if cut < 0:
+                return 0
+            self._lines(b"".join((self._rest, *self._more, memoryview(data)[:cut])), None, out)
             self._more.clear()
+            place = cut
+        while parts := _parts(data, place):
+            ahead = [Ahead(functools.partial(search, data, *part)) for part in parts[1:]]
+            for part, searched in zip(parts, [None, *ahead], strict=True):
+                found = search(data, *part) if searched is None else searched.result()
+                if found is None and self._state == _NOTHING and not self._rules.patterns:
+                    out.append(memoryview(data)[slice(*part)])
+                    self._tally.looked_at += part[1] - part[0]
+                else:
+                    self._lines(data[slice(*part)], found, out)
+            place = parts[-1][1]
         return place
 
-    def _next_texts(self, data: bytes, place: int) -> list[bytes]:
-        """Some parts of whole lines from a place on; the first one begins with what is held of its line."""
-        texts: list[bytes] = []
-        before = [self._rest, *self._more]
-        while len(texts) < _PARTS and (cut := _whole_lines(data, place, sum(map(len, before)))) >= 0:
-            part = memoryview(data)[place:cut] if place or cut < len(data) else data
-            texts.append(b"".join((*before, part)))
-            before, place = [], cut
-        return texts
+    def _lines(self, text: bytes, found: Look | None, out: list[Piece]) -> None:
+        """Give out whole lines, secrets replaced; ``found`` is what was found in them."""
+        scanned = self._scan(text, 0, len(text), final=True, found=found)
+        self._state = scanned.state
+        self._replace(text, 0, scanned.spans, out)
+        out.append(text[self._done :])
+        self._rest, self._base, self._done = b"", 0, 0
 
-    def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[bytes]) -> None:
+    def _replace(self, buffer: bytes, start: int, spans: list[Span], out: list[Piece]) -> None:
         """Give out everything up to the last secret, secrets replaced."""
         for first, last, kind, begins in spans:
             if last + start > self._done:
@@ -225,6 +238,15 @@ def _line_end(buffer: bytes, base: int, reach: int) -> int:
     )  # three times as fast as one search for both
     end = feed if carriage < 0 else carriage
     return -1 if end < 0 else end + 1
+
+
+def _parts(data: bytes, place: int) -> list[tuple[int, int]]:
+    """Where some parts of whole lines begin and end from a place on."""
+    parts: list[tuple[int, int]] = []
+    while len(parts) < _PARTS and (cut := _whole_lines(data, place, 0)) >= 0:
+        parts.append((place, cut))
+        place = cut
+    return parts
 
 
 def _whole_lines(buffer: bytes, start: int, held: int) -> int:

@@ -13,7 +13,7 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import BIG, LITTLE
 
 if TYPE_CHECKING:
-    from spillstore.redaction.stream import ByteRedactor
+    from spillstore.redaction.stream import ByteRedactor, Piece
 
 _PARTS = "spillstore.parts"
 _PRINTED = (0x09, 0x0A, 0x0D, *range(0x20, 0x7F))
@@ -57,7 +57,7 @@ class WideText:
         self.last = b""
         self._part = b""  # of a character, which was given out up to there
 
-    def take(self, data: bytes, out: list[bytes], *, final: bool) -> bytes | None:
+    def take(self, data: bytes, out: list[Piece], *, final: bool) -> bytes | None:
         """Take the next bytes, and give out those that no secret can hold any more.
 
         Args:
@@ -98,9 +98,9 @@ class WideText:
     def _encoded(self, text: str) -> bytes:
         return text.encode(self._codec, "surrogatepass")
 
-    def _given_back(self, piece: bytes) -> bytes:
+    def _given_back(self, given: Piece) -> bytes:
         """A piece as it came, but for secrets."""
-        piece = self._part + piece
+        piece = b"".join((self._part, given))
         part = _PART.search(piece, max(0, len(piece) - 3))
         self._part = b"" if part is None else part[0]
         text = piece[: len(piece) - len(self._part)].decode("utf-8", _PARTS)

@@ -51,13 +51,16 @@ def _texts(seed):
 
 
 def test_pieces_are_what_feed_returns():
-    """In more than one, of at least a window where nothing is taken out; a secret among them is replaced, wherever it stands."""
+    """In more than one, of at least a window, and no copy where nothing is taken out; a secret among them is replaced, wherever it stands."""
     lines = [b"an ordinary line of a log, number %d\n" % number for number in range(40_000)]
     token = b"x " + Maker(0).tokens()["github"].encode() + b" y\n"
     for data in (b"".join(lines), b"".join((*lines[:9999], token, *lines[9999:]))):
         pieces = Redactor().pieces(data)
         assert b"".join(pieces) == Redactor().feed(data)
         assert len(data) / len(pieces) > WINDOW
+        views = [piece for piece in pieces if isinstance(piece, memoryview)]
+        assert all(view.obj is data for view in views)
+        assert sum(map(len, views)) > len(data) // 2
         assert (b"".join(pieces) == data) is (token not in data)
 
 
@@ -346,13 +349,14 @@ def test_parts_of_many_lines_give_the_same(monkeypatch):
     assert begun.wait(60)
     ahead = []
 
-    def search(text):
-        ahead.append(text)
-        return scan.search(text)
+    def search(data, low, high):
+        ahead.append(threading.get_ident())
+        return scan.search(data, low, high)
 
     monkeypatch.setattr(stream, "search", search)
     expected = fed([data[place : place + 4096] for place in range(0, len(data), 4096)])
-    assert not ahead
+    assert set(ahead) <= {threading.get_ident()}
+    ahead.clear()
     for at_once in (len(data), 8 * WINDOW, 5 * WINDOW + 17):
         assert fed([data[place : place + at_once] for place in range(0, len(data), at_once)]) == expected
         assert len(ahead) * at_once > len(data) // 2
