@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from spillstore.redaction.names import Expected
     from spillstore.redaction.own_rules import OwnRules
 
-_COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
+COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
+LONGEST_COLOUR = 33  # bytes
 _MOST_COLUMNS = 16  # of a table, that hold secrets
 _STRENGTHS = ("weak", "long", "token", "secret", "password")  # of names, each more than those before
 _CUT_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:?]{0,30})?\Z")
@@ -68,7 +69,7 @@ def search(data: bytes, low: int, high: int) -> Look | None:
     """
     if data.find(b"\x1b", low, high) < 0:
         return finder.search(data, low, high)
-    return find(_COLOUR.sub(b"", data[low:high]), final=True)
+    return find(COLOUR.sub(b"", data[low:high]), final=True)
 
 
 def scan(
@@ -97,14 +98,15 @@ def scan(
     plain = text
     if not final and (cut := _CUT_COLOUR.search(text, max(0, len(text) - 40))):
         plain = text[: cut.start()]
-    stripped = _COLOUR.sub(b"", plain) if found is None else found.text
-    told = len(_COLOUR.sub(b"", plain[:since]))
-    spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final, step=step, found=found)
+    stripped = COLOUR.sub(b"", plain) if found is None else found.text
+    told = len(COLOUR.sub(b"", plain[:since]))
+    # Of a window of colours alone so little may be left that its end would be all of it.
+    spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final, found=found)
     if not spans and hold == len(stripped):
         return Scanned([], len(plain), state, tried=tried)
     places: list[int] = []  # in the text without colours: where one was
     shifts = [0]  # and what all up to it take
-    for match in _COLOUR.finditer(plain):
+    for match in COLOUR.finditer(plain):
         places.append(match.start() - shifts[-1])
         shifts.append(shifts[-1] + match.end() - match.start())
     placed = [

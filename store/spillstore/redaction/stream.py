@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from spillstore.redaction.headers import LONGEST_COOKIE
 from spillstore.redaction.look import CONTEXT, LINE_END, line_start
 from spillstore.redaction.nextlines import TRIMMED
-from spillstore.redaction.scan import Scanned, State, scan, search
+from spillstore.redaction.scan import COLOUR, LONGEST_COLOUR, Scanned, State, scan, search
 from spillstore.runtime import lazy_patterns as re
 from spillstore.runtime.ahead import Ahead
 
@@ -223,10 +223,13 @@ class ByteRedactor:
 
 
 def _kept_from(buffer: bytes, start: int) -> int:
-    """Where what is kept of a line begins: a cookie may stand far behind the name of its header."""
+    """Where what is kept of a line begins: a cookie may stand far behind the name of its header, and a colour is kept whole."""
     low = max(0, start - LONGEST_COOKIE)
     headers = [at for name in (b"ookie", b"OOKIE") if (at := buffer.rfind(name, low, start + TRIMMED)) >= 0]
-    return min([start, *(at - _BEFORE_COOKIE for at in headers if at >= _BEFORE_COOKIE)])
+    kept = min([start, *(at - _BEFORE_COOKIE for at in headers if at >= _BEFORE_COOKIE)])
+    escape = buffer.rfind(b"\x1b", max(0, kept - LONGEST_COLOUR), kept)
+    within = escape >= 0 and (colour := COLOUR.match(buffer, escape)) and colour.end() > kept
+    return escape if within else kept
 
 
 def _line_end(buffer: bytes, base: int, reach: int) -> int:

@@ -132,6 +132,14 @@ def test_a_secret_longer_than_a_window():
     assert fed(cut(data, range(0, len(data), 12345)))[0] == expected
 
 
+@pytest.mark.parametrize("text", [b"", b"x", b"word " * 3])
+def test_a_long_line_of_colours_stays(text):
+    """Windows of which little or nothing is left without the colours hide nothing of what is behind them."""
+    data = (b"\x1b[31m" + text + b"\x1b[0m") * (5 * WINDOW // (9 + len(text))) + b"seen"
+    assert fed([data]) == (data, {})
+    assert fed(cut(data + b"\n", range(0, len(data), 12345))) == (data + b"\n", {})
+
+
 def test_a_long_line_without_secrets_stays():
     """Base64 and minified text of megabytes in one line come out as they went in."""
     rng = random.Random(2)

@@ -567,7 +567,7 @@ def test_sum():
     assert sum([1, 2]) == 3
 """
     ids = []
-    for source in (text, text, text.replace("== 3", "== 4")):
+    for number, source in enumerate((text, text, text.replace("== 3", "== 4"))):
         test.write_text(source)
         command = [
             sys.executable,
@@ -580,6 +580,8 @@ def test_sum():
             "log_cli=true",  # an address and a folder that differ in each run
             "--rootdir",
             tmp_path,
+            "--basetemp",  # else it removes folders of earlier runs of other tests
+            tmp_path / f"temporary-{number}",
             test,
         ]
         environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
