@@ -190,6 +190,12 @@ def tries(count: int) -> int:
     return max(round(count * FACTOR), min(count, 5))
 
 
+def places_to_cut(size: int, shift: int = 0) -> range:
+    """Every place between the bytes of a text, or with fewer examples than usual every so-manyth, the first one by ``shift``."""
+    step = max(1, round(1 / FACTOR))
+    return range(1 + shift % step, size, step)
+
+
 def examples(count: int = 60, **options) -> settings:
     """The settings of a property that is tried with ``count`` examples."""
     return settings(

@@ -12,20 +12,12 @@ if TYPE_CHECKING:
     from spillstore.info.checks import CheckReport, CopyReport
     from spillstore.info.collected import CollectReport, Fate
     from spillstore.info.events import Event, event_of
+    from spillstore.info.exports import Export, Verification
     from spillstore.info.pages import Page
     from spillstore.info.places import Origin, Position, Segment
-    from spillstore.info.results import (
-        BadLine,
-        Cleaner,
-        Export,
-        Match,
-        QueryMatch,
-        QueryResult,
-        SearchResult,
-        Verification,
-        json_text,
-    )
+    from spillstore.info.queries import BadLine, QueryMatch, QueryResult, json_text
     from spillstore.info.salvaged import MissingRange, SalvagedArtifact, SalvagedPart, SalvageReport
+    from spillstore.info.searches import Cleaner, Match, SearchResult
     from spillstore.info.servers import Upgrade
     from spillstore.info.sessions import SessionInfo
 
@@ -70,17 +62,9 @@ __getattr__ = importing(
     {
         "artifacts": ("StreamInfo", "HoleInfo", "ArtifactInfo", "artifact_info"),
         "places": ("Position", "Segment", "Origin"),
-        "results": (
-            "Cleaner",
-            "Match",
-            "SearchResult",
-            "QueryMatch",
-            "json_text",
-            "BadLine",
-            "QueryResult",
-            "Verification",
-            "Export",
-        ),
+        "searches": ("Cleaner", "Match", "SearchResult"),
+        "queries": ("QueryMatch", "json_text", "BadLine", "QueryResult"),
+        "exports": ("Verification", "Export"),
         "sessions": ("SessionInfo",),
         "collected": ("Fate", "CollectReport"),
         "checks": ("CopyReport", "CheckReport"),

@@ -7,7 +7,7 @@ import re
 import pytest
 from examples import drawn, parts
 from streams import cut, fed, in_bytes
-from support import each_of
+from support import each_of, places_to_cut
 
 from spillstore.redaction import counted
 from spillstore.redaction.tables import forms, literals, names, next_lines, phrases, titles, values
@@ -51,12 +51,12 @@ def test_what_a_row_leaves(seed):
 
 
 def test_cuts_change_nothing():
-    """Each example is redacted in the same way in one piece, in two of any size, and byte by byte."""
+    """Each example is redacted in the same way in one piece, in two, and byte by byte."""
     wrong = []
-    for row in ROWS:
+    for number, row in enumerate(ROWS):
         for text in (b"a\n%b\nb\n" % drawn(example) for example in (row.goes, row.stays)):
             whole = fed([text])
-            pieces = [in_bytes(text), *(cut(text, [at]) for at in range(1, len(text)))]
+            pieces = [in_bytes(text), *(cut(text, [at]) for at in places_to_cut(len(text), number))]
             if any(fed(each) != whole for each in pieces):
                 wrong.append(text)
     assert wrong == []

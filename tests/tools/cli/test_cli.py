@@ -56,13 +56,17 @@ SELDOM |= {
     "spillstore_tools.preview.code.cut_units",
     "spillstore_tools.preview.strategies.smart_layout",
     "spillstore_tools.preview.structured.replace",
+    "spillstore_tools.profiles.binary",
     "spillstore_tools.profiles.structured",
     "re2",
     "difflib",
 }
 SELDOM |= {
     "spillstore.search.native_search",
-    "spillstore.info.results",
+    *(
+        f"spillstore.info.{name}"
+        for name in ("checks", "collected", "exports", "queries", "salvaged", "searches")
+    ),
     "spillstore.read.verify",
     "spillstore.read.export",
     "random",

@@ -151,7 +151,14 @@ def test_long_line_tears_nothing(small_blocks, clusters):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("token", [token for token in BORDERERS if len(token) > 1])
+@pytest.mark.parametrize(
+    "token",
+    [
+        pytest.param(token, marks=[pytest.mark.repeat] if number % 3 else [])
+        for number, token in enumerate(BORDERERS)
+        if len(token) > 1
+    ],
+)
 def test_border_of_blocks(token):
     """The same with pieces of 64 KiB, each token across the border."""
     raw = b"x" * (BLOCK - (len(token) + 1) // 2) + token + b"y" * BLOCK + b"z\r\n"
