@@ -194,8 +194,10 @@ class ByteRedactor:
                 if found is None and self._state == _NOTHING and not self._rules.patterns:
                     out.append(memoryview(data)[slice(*part)])
                     self._tally.looked_at += part[1] - part[0]
-                else:
-                    self._lines(data[slice(*part)], found, out)
+                else:  # a text with colours was searched without them
+                    low, high = part
+                    text = b"" if found is None else found.text
+                    self._lines(text if len(text) == high - low else data[low:high], found, out)
             place = parts[-1][1]
         return place
 
