@@ -14,7 +14,7 @@
  *   scan_places.c  the checks of all other literals: tokens, addresses, headers, commands
  *   scan_runs.c    runs of letters that may be tokens, which no literal begins
  *
- * The tables come from the rules, in Python (`candidates.py`); nothing here knows a token, nor a name but those of a
+ * The tables come from the rules, in Python (`scanner_tables.py`); nothing here knows a token, nor a name but those of a
  * few directives (`password`, `requirepass`, ...). Nothing is allocated. What is kept between calls is a table of names
  * that were judged.
  *
@@ -226,7 +226,7 @@ i64 spillstore_build(const u8 *bytes, const u8 *lengths, i64 count, const u32 *c
 }
 
 /* What the tables and the checks are like; counted up with each change of them or of a function's arguments, here and
- * in `candidates.py`. The rest says how the compiler has laid them out. */
+ * in `scanner_tables.py`. The rest says how the compiler has laid them out. */
 u64 spillstore_version(void) { return (u64)VERSION << 32 | (u64)sizeof(Tables) << 8 | sizeof(Literal); }
 
 u32 spillstore_scratch(void) { return (u32)sizeof(Hits); }

@@ -18,7 +18,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.headers import LONGEST_COOKIE
-from spillstore.redaction.look import CONTEXT, LINE_END, line_start
+from spillstore.redaction.look import CONTEXT, LINE_END, Look, line_start
 from spillstore.redaction.nextlines import TRIMMED
 from spillstore.redaction.scan import COLOUR, LONGEST_COLOUR, Scanned, State, scan, search
 from spillstore.runtime import lazy_patterns as re
@@ -27,7 +27,6 @@ from spillstore.runtime.ahead import Ahead
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from spillstore.redaction.look import Look
     from spillstore.redaction.own_rules import OwnRules
     from spillstore.redaction.spans import Span
 
@@ -194,10 +193,12 @@ class ByteRedactor:
                 if found is None and self._state == _NOTHING and not self._rules.patterns:
                     out.append(memoryview(data)[slice(*part)])
                     self._tally.looked_at += part[1] - part[0]
-                else:  # a text with colours was searched without them
+                else:
                     low, high = part
-                    text = b"" if found is None else found.text
-                    self._lines(text if len(text) == high - low else data[low:high], found, out)
+                    found = Look(data[low:high], final=True) if found is None else found
+                    # A text with colours was searched without them.
+                    text = found.text if len(found.text) == high - low else data[low:high]
+                    self._lines(text, found, out)
             place = parts[-1][1]
         return place
 

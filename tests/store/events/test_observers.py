@@ -6,6 +6,7 @@ import contextvars
 import logging
 import os
 import threading
+import time
 
 import pytest
 from support import NO_FLOORS, damage
@@ -50,6 +51,7 @@ def seen():
 @pytest.mark.parametrize("audit", ["full", "writes", "off"])
 def test_what_happens_is_told_whatever_is_recorded(root, seen, audit):
     """The kinds are those of events, in order, with the session, the artifact and how long a read took."""
+    began = time.monotonic()
     with Store(root, **NO_FLOORS, audit=audit).session("chat") as session:
         artifact = session.put(b"one\ntwo\n", source="make")
         artifact.read_lines(1, 1)
@@ -59,17 +61,18 @@ def test_what_happens_is_told_whatever_is_recorded(root, seen, audit):
         with pytest.raises(ArtifactNotFoundError):
             session.artifact("art_9")
         artifact.delete()
+    took = time.monotonic() - began
     assert ["create", "seal", "read", "search", "read", "denied", "delete"] == seen.kinds
     assert {"chat"} == {event.session for event in seen.events}
     first, second = seen.of("read")
     assert (artifact.id, "ok", 4) == (first.artifact_id, first.detail["outcome"], first.detail["bytes"])
-    assert 0 < first.seconds < 1
+    assert 0 < first.seconds < took
     assert "RangeError" == second.detail["outcome"]
     (seal,) = seen.of("seal")
     assert ("make", 8) == (seal.detail["tool"], seal.detail["size"])
     (commit,) = seen.of("commit")
     assert (1, 8) == (commit.detail["artifacts"], commit.detail["bytes"])
-    assert 0 < commit.seconds < 5
+    assert 0 < commit.seconds < took
 
 
 def test_limits_redactions_and_evictions_are_told(tmp_path, seen):

@@ -255,6 +255,18 @@ def test_hosts_and_origins_are_compared_whole(root, start):
     assert list(ADDRESSED) == answers
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"Host": "evil.example"}, 421), ({"Origin": "http://evil.example"}, 403), ({}, 401)],
+)
+def test_who_sends_much_is_told_why_it_is_refused(root, start, monkeypatch, headers, status):
+    """A request that is refused by its head alone is taken whole, so that its client is not cut off while it sends."""
+    monkeypatch.setenv("SPILLSTORE_MCP_TOKEN", "a long random text")
+    with serving_http(start) as (_, port):
+        for _ in range(3):
+            assert Caller(port).post({**INITIALIZE, "more": "x" * 8_000_000}, **headers)[0] == status
+
+
 def test_requests_of_strangers_do_not_fill_the_log(root, start):
     """A hundred requests that are no HTTP, and a hundred with a foreign host, are a few lines."""
     with serving_http(start) as (process, port):

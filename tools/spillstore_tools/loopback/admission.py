@@ -6,6 +6,8 @@ requests to an address of this machine; then ``Origin`` is the page's.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 FORBIDDEN, MISDIRECTED = 403, 421
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
 _HTTP_PORT = 80  # which a Host need not name
+_PATIENCE = 2.0  # seconds for which the rest of a refused request is taken
 _log = logging.getLogger("spillstore")
 
 
@@ -54,10 +57,10 @@ class Admitted:
         """Answer a request."""
         if header(scope, b"host") not in self._hosts:
             _log.warning("a request names another host than this server")
-            await refuse(send, self._misdirected, "ask for it by an address of this machine, and the port\n")
+            await refuse(receive, send, self._misdirected, "ask for it by an address of this machine, and the port\n")
         elif header(scope, b"origin") not in {None, b"", *self._origins}:
             _log.warning("a request comes from a page of another origin")
-            await refuse(send, FORBIDDEN, "requests of pages of another origin are refused\n")
+            await refuse(receive, send, FORBIDDEN, "requests of pages of another origin are refused\n")
         else:
             await self._app(scope, receive, send)
 
@@ -68,8 +71,24 @@ def header(scope: Any, name: bytes) -> bytes | None:
     return b", ".join(found) if found else None
 
 
-async def refuse(send: Any, status: int, words: str, *headers: tuple[bytes, bytes]) -> None:
-    """Answer a request with a text, and close its connection."""
+async def refuse(
+    receive: Any | None, send: Any, status: int, words: str, *headers: tuple[bytes, bytes]
+) -> None:
+    """Answer a request with a text, and close its connection.
+
+    Args:
+        receive: brings the rest of the request, which is taken before: a client that still sends when its connection is closed may
+            never see the answer. None where that was waited for in vain.
+        send: takes the answer.
+        status: of the answer.
+        words: its text.
+        headers: more of them.
+    """
+    if receive is not None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                while (await receive()).get("more_body", False):
+                    pass
     fields = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *headers]
     await send({"type": "http.response.start", "status": status, "headers": fields})
     await send({"type": "http.response.body", "body": words.encode()})

@@ -62,10 +62,10 @@ class ClientSessions:
         except ConnectionError:
             return
         except TimeoutError:
-            await refuse(send, 408, f"the body of a request must come within {BODY_TIMEOUT:g} seconds\n")
+            await refuse(None, send, 408, f"the body of a request must come within {BODY_TIMEOUT:g} seconds\n")
             return
         if body is None:
-            await refuse(send, 413, f"the body of a request may have {self._max_body} bytes\n")
+            await refuse(receive, send, 413, f"the body of a request may have {self._max_body} bytes\n")
             return
         identity = header(scope, _SESSION_ID)
         if identity is None and scope["method"] == "POST" and len(self._sessions) >= self._limit:

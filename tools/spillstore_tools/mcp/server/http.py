@@ -125,6 +125,6 @@ def _guarded(app: Any, token: str) -> Any:
             await app(scope, receive, send)
             return
         words = "send the server's token: Authorization: Bearer TOKEN (SPILLSTORE_MCP_TOKEN)\n"
-        await refuse(send, 401, words, (b"www-authenticate", b"Bearer"))
+        await refuse(receive, send, 401, words, (b"www-authenticate", b"Bearer"))
 
     return guard

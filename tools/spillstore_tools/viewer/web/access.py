@@ -61,17 +61,17 @@ class Access:
 
         if scope["method"] not in _METHODS:
             await refuse(
-                with_headers, 405, "nothing can be changed here: ask with GET\n", (b"allow", b"GET, HEAD")
+                receive, with_headers, 405, "nothing can be changed here: ask with GET\n", (b"allow", b"GET, HEAD")
             )
         elif header(scope, b"sec-fetch-site") not in _OURS and not self._is_link(scope):
-            await refuse(with_headers, FORBIDDEN, "requests of other pages are refused\n")
+            await refuse(receive, with_headers, FORBIDDEN, "requests of other pages are refused\n")
         elif (given := _token(scope)) is not None:
-            await self._exchange(scope, given, with_headers)
+            await self._exchange(scope, given, receive, with_headers)
         elif not self._is_known(scope):
             words = (
                 "open the URL that `spillstore ui` has printed, in this browser; it works once, and " + _AGAIN
             )
-            await refuse(with_headers, FORBIDDEN, words)
+            await refuse(receive, with_headers, FORBIDDEN, words)
         else:
             await self._app(scope, receive, with_headers)
 
@@ -84,16 +84,16 @@ class Access:
             and header(scope, b"sec-fetch-dest") == b"document"
         )
 
-    async def _exchange(self, scope: Any, given: str, send: Any) -> None:
+    async def _exchange(self, scope: Any, given: str, receive: Any, send: Any) -> None:
         """The cookie for the token, once, and only to who means to open the page."""
         if not hmac.compare_digest(given.encode(), self.token.encode()):
-            await refuse(send, FORBIDDEN, "this is not the token of this server: " + _AGAIN)
+            await refuse(receive, send, FORBIDDEN, "this is not the token of this server: " + _AGAIN)
         elif self._is_used and not self._is_known(scope):
             await refuse(
-                send, FORBIDDEN, "this token was used: go on in the browser that has used it; " + _AGAIN
+                receive, send, FORBIDDEN, "this token was used: go on in the browser that has used it; " + _AGAIN
             )
         elif scope["method"] == "HEAD":  # of who looks what a link leads to
-            await refuse(send, 200, "")
+            await refuse(receive, send, 200, "")
         else:
             self._is_used = True
             cookie = f"{self._cookie}={quote(self._secret)}; Path=/; HttpOnly; SameSite=Strict"
