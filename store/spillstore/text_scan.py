@@ -1,4 +1,4 @@
-"""What a block of text holds: its line ends, its kinds of bytes, text of two bytes a character.
+"""What a block of text holds: its line ends, its kinds of bytes, text of two bytes a character, colours.
 
 Large blocks are looked through by a native function (``_native/text.c``), an eighth of the time of Python's own methods.
 Where that was not built, these give the same answers.
@@ -10,6 +10,7 @@ milliseconds for it.
 from __future__ import annotations
 
 import functools
+import threading
 from typing import Any, NamedTuple
 
 from spillstore.runtime import lazy_patterns as re
@@ -19,14 +20,18 @@ _LARGE = (
 )  # bytes from which on the call of a native function pays; below, ctypes is not even imported
 _CONTROLS = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
 CONTINUING = bytes(range(0x80, 0xC0))  # bytes that go on a character in UTF-8
-_VERSION = 2  # of the functions' arguments, as in ``_native/text.c``
+_VERSION = 3  # of the functions' arguments, as in ``_native/text.c``
 _CONTROL, _HIGH = 1, 2  # likewise
 LITTLE, BIG = "utf-16-le", "utf-16-be"
+COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
+LONGEST_COLOUR = 33  # bytes
 WIDE_NULS = 7  # that a text of two bytes a character is told by, likewise
 _WIDE = re.compile(rb"\0(?:[\t-\r\x1b -~\xa0-\xff]\0){%d}" % (WIDE_NULS - 1))
 _WIDE_AT_END = re.compile(
     rb"\0(?:[\t-\r\x1b -~\xa0-\xff]\0){0,%d}[\t-\r\x1b -~\xa0-\xff]?\Z" % (WIDE_NULS - 2)
 )
+
+_local = threading.local()  # where each thread copies text to
 
 
 class Survey(NamedTuple):
@@ -136,6 +141,23 @@ def find_wide(text: bytes) -> int:
     return -1 if found is None else found.start()
 
 
+def uncoloured(text: bytes, low: int = 0, high: int | None = None) -> bytes:
+    r"""``COLOUR.sub(b"", text[low:high])``: without the escapes for colours and the like.
+
+    Cost: 0.1 ns a byte and 10 ns for each of them, in which other threads run; without the native function 2 ns and 400 ns.
+
+    >>> uncoloured(b"\x1b[1;31mred\x1b[0m\x1b[")
+    b'red\x1b['
+    """
+    size = (len(text) if high is None else high) - low
+    if size < _LARGE or (native := _native()) is None:
+        return COLOUR.sub(b"", text[low : low + size])
+    room = getattr(_local, "room", None)
+    if room is None or len(room) < size:
+        room = _local.room = native.room(size)
+    return bytes(native.string(room, native.uncoloured(text, low, low + size, room)))
+
+
 def kind(data: bytes | memoryview) -> int | None:
     r"""What a text is: 0 ASCII, 1 other UTF-8, 2 with other cases of k or s (the Kelvin sign, the long s); -1 anything else.
 
@@ -161,6 +183,9 @@ class _Native(NamedTuple):
     survey: Any
     kind: Any
     find_wide: Any
+    uncoloured: Any
+    room: Any
+    string: Any
     counters: Any
     first: Any
     address: Any
@@ -175,7 +200,10 @@ def _native() -> _Native | None:
 
     pointer, size, byte, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint8, ctypes.c_char_p
     call = (size, pointer, size)
-    loaded = built.functions("spillstore_text_version", _VERSION, size, byte, spillstore_kind=call)
+    copied = (size, text, size, size, pointer)
+    loaded = built.functions(
+        "spillstore_text_version", _VERSION, size, byte, spillstore_kind=call, spillstore_uncoloured=copied
+    )
     if loaded is None:
         return None
     keeping: Any = ctypes.PYFUNCTYPE  # the interpreter's lock
@@ -185,6 +213,9 @@ def _native() -> _Native | None:
         survey=keeping(size, text, size, byte, pointer)(("spillstore_survey", loaded)),
         kind=loaded.spillstore_kind,
         find_wide=keeping(size, text, size)(("spillstore_find_wide", loaded)),
+        uncoloured=loaded.spillstore_uncoloured,
+        room=ctypes.create_string_buffer,
+        string=ctypes.string_at,
         counters=size * 2,
         first=ctypes.c_char,
         address=ctypes.addressof,

@@ -151,6 +151,42 @@ def test_text_of_two_bytes_a_character_is_found(large, text, before):
         assert text_scan.find_wide(before + text) == model_wide(before + text)
 
 
+ESCAPED = [
+    b"\x1b[",
+    b"\x1b",
+    b"[",
+    b"0;1",
+    b"m",
+    b"K",
+    b"@",
+    b"`",
+    b"{",
+    b" ",
+    b"\n",
+    b"?",
+    b"<",
+    b"3" * 29,
+    b"3" * 31,
+]
+
+
+@pytest.mark.parametrize("large", [0, 1 << 30])
+@given(
+    text=st.lists(st.sampled_from(ESCAPED), max_size=14).map(b"".join),
+    low=st.integers(0, 40),
+    size=st.integers(0, 90),
+)
+@examples(300)
+def test_colours_are_taken_out(large, text, low, size):
+    """As the pattern finds them, in a part of a text, too, and where they are cut off."""
+    low = min(low, len(text))
+    high = min(low + size, len(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scan, "_LARGE", large)
+        assert text_scan.uncoloured(text, low, high) == text_scan.COLOUR.sub(b"", text[low:high])
+        assert text_scan.uncoloured(text) == text_scan.COLOUR.sub(b"", text)
+
+
 def test_each_byte_at_each_place(whole_blocks):
     """Each byte is of its kinds at the beginning, inside and at the end of a vector, and behind the last one."""
     for byte in range(256):
@@ -286,7 +322,7 @@ def test_of_nothing_nothing_is_found():
 OTHER = (
     "unsigned long long spillstore_text_version(void) { return 1; }\n"
     "unsigned long long spillstore_words_version(void) { return 1; }\n"
-    "int spillstore_count, spillstore_count_sequence, spillstore_survey, spillstore_kind, spillstore_find_wide, spillstore_lines;"
+    "int spillstore_count, spillstore_count_sequence, spillstore_survey, spillstore_kind, spillstore_find_wide, spillstore_uncoloured, spillstore_lines;"
 )
 
 
@@ -333,7 +369,7 @@ def test_nothing_is_read_outside(tmp_path):
         "from spillstore.redaction import Redactor, finder as rules, native_scanner\n"
         "from spillstore.search.native_search import finder\n"
         "from native_texts import text\n"
-        "from test_text_scan import PIECES, WORDS, model_wide\n"
+        "from test_text_scan import ESCAPED, PIECES, WORDS, model_wide\n"
         "text_scan._LARGE = 0\n"
         "found = line_filter.line_filter(WORDS)\n"
         "assert found is not None\n"
@@ -360,6 +396,11 @@ def test_nothing_is_read_outside(tmp_path):
         "    assert text_scan.kind(held) == text_scan.kind(drawn)\n"
         "    wide = bytes(each for byte in drawn for each in (byte, 0))[rng.randrange(2) : rng.randrange(1, 60)]\n"
         "    assert text_scan.find_wide((ctypes.c_char * len(wide)).from_buffer_copy(wide)) == model_wide(wide)\n"
+        "    coloured = b''.join(rng.choices(ESCAPED, k=rng.randrange(9)))\n"
+        "    place = rng.randrange(len(coloured) + 1)\n"
+        "    part = (ctypes.c_char * len(coloured)).from_buffer_copy(coloured)\n"
+        "    text_scan._local.room = None\n"
+        "    assert text_scan.uncoloured(part, place) == text_scan.COLOUR.sub(b'', coloured[place:])\n"
         "    for each in sequences:\n"
         "        each.first(ctypes.addressof(held), 0, len(drawn))\n"
         "        each.count(ctypes.addressof(held), 0, len(drawn))\n"

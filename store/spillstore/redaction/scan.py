@@ -15,6 +15,7 @@ from spillstore.redaction.finder import find
 from spillstore.redaction.keys import Keys
 from spillstore.redaction.spans import Span
 from spillstore.runtime import lazy_patterns as re
+from spillstore.text_scan import COLOUR, uncoloured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from spillstore.redaction.names import Expected
     from spillstore.redaction.own_rules import OwnRules
 
-COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,30}[A-Za-z]")
-LONGEST_COLOUR = 33  # bytes
 _MOST_COLUMNS = 16  # of a table, that hold secrets
 _STRENGTHS = ("weak", "long", "token", "secret", "password")  # of names, each more than those before
 _CUT_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:?]{0,30})?\Z")
@@ -69,7 +68,7 @@ def search(data: bytes, low: int, high: int) -> Look | None:
     """
     if data.find(b"\x1b", low, high) < 0:
         return finder.search(data, low, high)
-    return find(COLOUR.sub(b"", data[low:high]), final=True)
+    return find(uncoloured(data, low, high), final=True)
 
 
 def scan(
@@ -98,8 +97,8 @@ def scan(
     plain = text
     if not final and (cut := _CUT_COLOUR.search(text, max(0, len(text) - 40))):
         plain = text[: cut.start()]
-    stripped = COLOUR.sub(b"", plain) if found is None else found.text
-    told = len(COLOUR.sub(b"", plain[:since]))
+    stripped = uncoloured(plain) if found is None else found.text
+    told = len(uncoloured(plain, 0, since))
     # Of a window of colours alone so little may be left that its end would be all of it.
     spans, hold, state, _, tried = _scan(stripped, rules, state, told, final=final, found=found)
     if not spans and hold == len(stripped):

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 from spillstore.redaction.headers import LONGEST_COOKIE
 from spillstore.redaction.look import CONTEXT, LINE_END, Look, line_start
 from spillstore.redaction.nextlines import TRIMMED
-from spillstore.redaction.scan import COLOUR, LONGEST_COLOUR, Scanned, State, scan, search
+from spillstore.redaction.scan import Scanned, State, scan, search
 from spillstore.runtime import lazy_patterns as re
 from spillstore.runtime.ahead import Ahead
+from spillstore.text_scan import COLOUR, LONGEST_COLOUR
 
 if TYPE_CHECKING:
     from typing import TypeAlias
