@@ -57,7 +57,9 @@ class Admitted:
         """Answer a request."""
         if header(scope, b"host") not in self._hosts:
             _log.warning("a request names another host than this server")
-            await refuse(receive, send, self._misdirected, "ask for it by an address of this machine, and the port\n")
+            await refuse(
+                receive, send, self._misdirected, "ask for it by an address of this machine, and the port\n"
+            )
         elif header(scope, b"origin") not in {None, b"", *self._origins}:
             _log.warning("a request comes from a page of another origin")
             await refuse(receive, send, FORBIDDEN, "requests of pages of another origin are refused\n")

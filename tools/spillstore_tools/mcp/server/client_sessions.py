@@ -62,7 +62,9 @@ class ClientSessions:
         except ConnectionError:
             return
         except TimeoutError:
-            await refuse(None, send, 408, f"the body of a request must come within {BODY_TIMEOUT:g} seconds\n")
+            await refuse(
+                None, send, 408, f"the body of a request must come within {BODY_TIMEOUT:g} seconds\n"
+            )
             return
         if body is None:
             await refuse(receive, send, 413, f"the body of a request may have {self._max_body} bytes\n")

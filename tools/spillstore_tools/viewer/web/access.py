@@ -61,7 +61,11 @@ class Access:
 
         if scope["method"] not in _METHODS:
             await refuse(
-                receive, with_headers, 405, "nothing can be changed here: ask with GET\n", (b"allow", b"GET, HEAD")
+                receive,
+                with_headers,
+                405,
+                "nothing can be changed here: ask with GET\n",
+                (b"allow", b"GET, HEAD"),
             )
         elif header(scope, b"sec-fetch-site") not in _OURS and not self._is_link(scope):
             await refuse(receive, with_headers, FORBIDDEN, "requests of other pages are refused\n")
@@ -90,7 +94,10 @@ class Access:
             await refuse(receive, send, FORBIDDEN, "this is not the token of this server: " + _AGAIN)
         elif self._is_used and not self._is_known(scope):
             await refuse(
-                receive, send, FORBIDDEN, "this token was used: go on in the browser that has used it; " + _AGAIN
+                receive,
+                send,
+                FORBIDDEN,
+                "this token was used: go on in the browser that has used it; " + _AGAIN,
             )
         elif scope["method"] == "HEAD":  # of who looks what a link leads to
             await refuse(receive, send, 200, "")
