@@ -181,7 +181,8 @@ class ByteRedactor:
         place = 0
         if held := len(self._rest) + sum(map(len, self._more)):
             # Of much the line alone that was begun, since it is copied.
-            cut = _whole_lines(data, 0, held) if len(data) < _AT_ONCE else _line_end(data, 0, WINDOW - held)
+            room = max(0, WINDOW - held)
+            cut = _whole_lines(data, 0, held) if len(data) < _AT_ONCE else _line_end(data, 0, room)
             if cut < 0:
                 return 0
             self._lines(b"".join((self._rest, *self._more, memoryview(data)[:cut])), None, out)

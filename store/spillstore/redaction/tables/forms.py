@@ -86,7 +86,7 @@ _OR_ELSE = r"(?>(?:\\{0,8}[\"'])?)\]?\)?[ \t]{0,8}+(?:\|\||\?\?|or)[ \t]{0,8}+(?
 _COMPARED = CLOSER + r"[=!]==?[ \t]{0,64}+" + _STRING
 _BLANK_WORD = r"[ \t]{1,16}+(?=[^\s=:])"
 _BLANK_STRING = r"[ \t]{1,16}+(?=[\"'])"
-_NO_FIELD = r"(?![a-z][a-z_]{1,15}=[^\s=])"  # `id=7`, of which the next value is
+_NO_FIELD = r"(?![a-z][a-z_]{1,15}=[^\s=])"  # a field of its own, such as `id=7`
 _FIRST_ARGUMENT = r"\([ \t]{0,16}+N?(?=[\"'])"
 
 
