@@ -276,7 +276,7 @@ def test_who_waits_for_a_batch_goes_on_when_it_can_be_committed(make, new, how):
     done = []
     thread = threading.Thread(target=lambda: done.append(queue.wait_until_ready(pipeline, 0)), daemon=True)
     thread.start()
-    time.sleep(0.05)
+    wait_until(lambda: queue._changed._waiters)
     assert not done
     if how == "ready":
         queue.add_batch(pipeline, batch(0))

@@ -257,10 +257,15 @@ def test_hosts_and_origins_are_compared_whole(root, start):
 
 @pytest.mark.parametrize(
     ("headers", "status"),
-    [({"Host": "evil.example"}, 421), ({"Origin": "http://evil.example"}, 403), ({}, 401)],
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({}, 401),
+        ({"Authorization": "Bearer a long random text"}, 413),
+    ],
 )
 def test_who_sends_much_is_told_why_it_is_refused(root, start, monkeypatch, headers, status):
-    """A request that is refused by its head alone is taken whole, so that its client is not cut off while it sends."""
+    """A request that is refused by its head or its size is taken whole, so that its client is not cut off while it sends."""
     monkeypatch.setenv("SPILLSTORE_MCP_TOKEN", "a long random text")
     with serving_http(start) as (_, port):
         for _ in range(3):

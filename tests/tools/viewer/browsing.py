@@ -77,10 +77,10 @@ class Client:
         self.entrance = f"{parts.path}?{parts.query}"
         self.cookie = None
 
-    def raw(self, path, method="GET", **headers):
+    def raw(self, path, method="GET", *, body=None, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         with contextlib.closing(connection):
-            connection.request(method, path, headers=headers)
+            connection.request(method, path, body, headers)
             return Answer(connection.getresponse())
 
     def enter(self):
