@@ -28,6 +28,8 @@ ROUNDS = int(os.environ.get("SPILLSTORE_TEST_ROUNDS", "6"))
 if FACTOR > 1:
     os.environ.setdefault("SPILLSTORE_TEST_SEED", str(random.SystemRandom().randrange(1, 2**31)))
 SEED = int(os.environ.get("SPILLSTORE_TEST_SEED", "0"))
+# Of places, calls or rows that a test goes over one by one, every so-manyth is tried with fewer examples than usual.
+STEP = max(1, round(1 / FACTOR))
 DRAWN_WITH = f"SPILLSTORE_TEST_SEED={SEED} SPILLSTORE_TEST_FACTOR={FACTOR:g} SPILLSTORE_TEST_ROUNDS={ROUNDS}"
 
 ROOT = Path(__file__).parents[1]  # of the project
@@ -191,9 +193,8 @@ def tries(count: int) -> int:
 
 
 def places_to_cut(size: int, shift: int = 0) -> range:
-    """Every place between the bytes of a text, or with fewer examples than usual every so-manyth, the first one by ``shift``."""
-    step = max(1, round(1 / FACTOR))
-    return range(1 + shift % step, size, step)
+    """Every place between the bytes of a text, or with fewer examples than usual every ``STEP``-th, the first one by ``shift``."""
+    return range(1 + shift % STEP, size, STEP)
 
 
 def examples(count: int = 60, **options) -> settings:

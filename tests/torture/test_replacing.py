@@ -12,6 +12,7 @@ import campaigns
 import pytest
 from machines import Machine
 from scenes import NO_FLOORS, content
+from support import STEP
 from victims import CHANGES, Fault, Victims
 
 from spillstore import Store
@@ -70,7 +71,7 @@ def test_who_is_killed_anywhere_leaves_the_old_or_the_new_one_in_a_folder(folder
     with victims_of(folder) as victims:
         ended = None
         while ended is None or ended.how == "killed":
-            at += 1
+            at += STEP
             target = folder / f"target-{at}"
             shutil.copytree(folder / "prepared", target)
             fault = Fault(str(target), CHANGES, at, "kill")
@@ -128,7 +129,7 @@ def test_who_is_killed_anywhere_leaves_the_old_or_the_new_one_on_a_server(folder
         with victims_of(folder, servers=True) as victims:
             ended = None
             while ended is None or ended.how == "killed":
-                at += 1
+                at += STEP
                 machine.outlive(name)
                 if not seen or seen[-1] == NEW:
                     put(folder / f"old-{at}", OLD)

@@ -142,7 +142,7 @@ print(*(info.session.id for info in store.collect().deleted))
 def test_two_that_collect(server, server_url, killed):
     """Neither fails; what they leave to each other, or a killed one leaves, the next one frees."""
     drawn = random.Random(SEED)
-    for _ in range(tries(5) if killed else 1):
+    for _ in range(ROUNDS if killed else 1):
         store = opened(server_url)
         for number in range(12):
             with store.session(f"s{number}") as session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from support import NO_FLOORS, ManualClock, damage, rows_of
+from support import NO_FLOORS, STEP, ManualClock, damage, rows_of
 
 from spillstore import Store
 from spillstore.engine.sqlite import sql as _sql
@@ -15,6 +15,7 @@ from spillstore.model import records
 
 LIMIT = 24_000  # of the rolled artifacts: 3,000 bytes a chunk
 KEY = b"k" * 32
+FEWER = min(STEP, 3)  # with fewer examples than usual every third of the chunks, of which there are not many
 COLUMNS = ", ".join(_sql.CHUNK_COLUMNS)
 
 
@@ -178,7 +179,7 @@ def test_no_read_leaves_out_a_chunk_that_is_missing(stored, kind):
     assert IntegrityError not in whole.values()
     key, rows = chunks_of(execute, artifact)
     assert len(rows) > 6
-    for row in rows:
+    for row in rows[::FEWER]:
         execute("DELETE FROM chunk WHERE artifact_key = ? AND seq = ?", key, row.seq)
         told = assert_right_or_told(asked, whole, f"without chunk {row.seq}")
         with pytest.raises(IntegrityError, match=f"chunk {row.seq} of {artifact.id} is missing"):
@@ -200,7 +201,7 @@ def test_no_read_takes_one_chunk_for_another(stored, kind):
     asked = reads(artifact)
     whole = {name: outcome(read) for name, read in asked.items()}
     key, rows = chunks_of(execute, artifact)
-    for one, other in itertools.pairwise(rows):
+    for one, other in [*itertools.pairwise(rows)][::FEWER]:
         for changed in (
             (one._replace(seq=other.seq), other._replace(seq=one.seq)),
             (one._replace(seq=other.seq),),

@@ -7,7 +7,7 @@ import re
 import pytest
 from examples import drawn, parts
 from streams import cut, fed, in_bytes
-from support import each_of, places_to_cut
+from support import STEP, each_of, places_to_cut
 
 from spillstore.redaction import counted
 from spillstore.redaction.tables import forms, literals, names, next_lines, phrases, titles, values
@@ -56,7 +56,9 @@ def test_cuts_change_nothing():
     for number, row in enumerate(ROWS):
         for text in (b"a\n%b\nb\n" % drawn(example) for example in (row.goes, row.stays)):
             whole = fed([text])
-            pieces = [in_bytes(text), *(cut(text, [at]) for at in places_to_cut(len(text), number))]
+            pieces = [cut(text, [at]) for at in places_to_cut(len(text), number)]
+            if number % STEP == 0:
+                pieces.append(in_bytes(text))
             if any(fed(each) != whole for each in pieces):
                 wrong.append(text)
     assert wrong == []

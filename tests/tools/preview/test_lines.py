@@ -154,7 +154,7 @@ def test_long_line_tears_nothing(small_blocks, clusters):
 @pytest.mark.parametrize(
     "token",
     [
-        pytest.param(token, marks=[pytest.mark.repeat] if number % 3 else [])
+        pytest.param(token, marks=[pytest.mark.repeat] if number % 6 else [])
         for number, token in enumerate(BORDERERS)
         if len(token) > 1
     ],

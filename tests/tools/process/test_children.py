@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 from pathlib import Path
 
@@ -45,12 +46,18 @@ TOKEN = "SPILLSTORE_MCP_TOKEN"
 KEY = "SPILLSTORE_DIGEST_KEY_FILE"
 
 
+@functools.cache
 def name_of(node):
     return ast.unparse(node.func)
 
 
+@functools.cache
 def calls():
     """Each call of each module, with the module's short name."""
+    return [*_calls()]
+
+
+def _calls():
     for path in MODULES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):

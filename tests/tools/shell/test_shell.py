@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import alive, each_of, examples, wait_until
+from support import STEP, alive, each_of, examples, wait_until
 
 from spillstore import Store
 
@@ -186,9 +186,9 @@ def test_the_environment_is_the_same(tmp_path, locale):
 @pytest.mark.slow
 def test_every_exit_code_is_the_command_s():
     """From 0 to 255."""
+    codes = sorted({0, 1, 126, 127, 128, 254, 255, *range(0, 256, STEP)})
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        codes = list(pool.map(lambda code: run("-c", f"exit {code}")[0], range(256)))
-    assert codes == list(range(256))
+        assert codes == list(pool.map(lambda code: run("-c", f"exit {code}")[0], codes))
 
 
 MORTAL = sorted(
