@@ -93,7 +93,7 @@ def test_memory_does_not_grow_with_what_is_kept():
             tracemalloc.stop()
 
     peaks = []
-    for number in (1000, 4000):
+    for number in (1000, 2500):
         with Store("memory:", artifacts_per_minute=100_000).session("chat") as session:
             for each in range(number):
                 session.put(f"{each}\n", source="make")

@@ -115,7 +115,10 @@ def test_elements_fill_the_limit(session, content):
     "content",
     [
         {"rows": ROWS["rows"] * 8, "total": 40_000},
-        {"first": ROWS["rows"] * 4, "second": {"third": ROWS["rows"] * 4}, "last": True},
+        pytest.param(
+            {"first": ROWS["rows"] * 4, "second": {"third": ROWS["rows"] * 4}, "last": True},
+            marks=pytest.mark.slow,
+        ),
         list(range(300_000)),
         {f"key {number}": "v\u00e9" * 30 for number in range(20_000)},
         {"stdout": LOG * 6, "exit_code": 1},
