@@ -112,7 +112,7 @@ def test_whatever_a_call_is_answered_it_comes_without_secrets_and_in_bounds(it, 
     [
         "large metadata",
         pytest.param("content that is a large text", marks=pytest.mark.slow),
-        pytest.param("large annotations", marks=pytest.mark.slow),
+        pytest.param("large annotations", marks=[pytest.mark.slow, pytest.mark.repeat]),
     ],
 )
 def test_what_is_left_out_is_stored_without_its_secrets(talk, store, name):

@@ -636,7 +636,13 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("language", [None, "python", "c", "javascript", "php", "csharp"])
+@pytest.mark.parametrize(
+    "language",
+    [
+        *(None, "python", "c"),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("javascript", "php", "csharp")),
+    ],
+)
 @each_of("piece", HOSTILE)
 def test_hostile(piece, language):
     """100 KB of anything take linear time and raise nothing."""

@@ -110,7 +110,7 @@ def test_elements_fill_the_limit(session, content):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("indent", [None, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("indent", [None, pytest.param(1, marks=[pytest.mark.slow, pytest.mark.repeat])])
 @pytest.mark.parametrize(
     "content",
     [
@@ -180,7 +180,7 @@ def test_numbers_that_json_does_not_hold(session, number):
     [
         (14_000, 32_000_000),
         pytest.param(120_000, 45_000_000, marks=pytest.mark.slow),
-        pytest.param(160_000, 45_000_000, marks=pytest.mark.slow),
+        pytest.param(160_000, 45_000_000, marks=[pytest.mark.slow, pytest.mark.repeat]),
     ],
 )
 def test_memory_for_json_has_a_bound(plain_store, count, most):
