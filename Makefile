@@ -37,8 +37,9 @@ SEED ?= $(or $(SPILLSTORE_TEST_SEED),$(shell od -An -N3 -tu4 /dev/urandom | tr -
 # Of the wheels: the platforms of hatch_build.py, unless some are named.
 TARGETS ?= $(shell $(BIN)/python -c 'import hatch_build; print(*hatch_build.TARGETS)')
 
-# The quick tests of what calls native functions: they run without them, too.
-CALLERS := tests/store/redaction tests/store/search tests/store/format tests/store/test_text_scan.py tests/tools/preview
+# The quick tests of what calls native functions: they run without them, too. What cuts code and JSON calls none.
+CALLERS := tests/store/redaction tests/store/search tests/store/format tests/store/test_text_scan.py tests/tools/preview \
+  --ignore=tests/tools/preview/test_units.py --ignore=tests/tools/preview/test_json_cuts.py
 
 # Of the adapters: the extras that are tried each in an environment of its own, and those that are tried in one.
 ADAPTERS ?= agent-framework claude-agent-sdk deepagents google-adk haystack langchain mini-swe-agent openai-agents pydantic-ai strands
