@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.look import BACK, WORD_END, compiled, name_start
+from spillstore.redaction.remembered import remembered
 from spillstore.redaction.tables.literals import LITERALS, NOT_PASSWORDS
 from spillstore.redaction.tables.runs import TRAILING
 from spillstore.redaction.values import LEAST, drawn, judged, mixed
@@ -24,27 +25,33 @@ _TRAILING = TRAILING.encode()
 _PARTNERS = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
 _CLOSED = re.compile(rb"([\w.]*)[)\]}]+[.;,)\]}]")  # in a program, by brackets that were opened before
 _LONG = 256  # bytes of a refused value that are looked at again, for names in it
+_TABLES = {"literals": LITERALS, "no passwords": NOT_PASSWORDS}
 _LOOKS = {"drawn": drawn, "mixed": mixed}
 
 
-def _stands(rows: tuple[Unquoted, ...], text: bytes, begin: int, start: int, stop: int) -> bool:
-    """Whether one of the rows fits a value from ``start`` to ``stop`` behind a name at ``begin``."""
-    before, sign, value = text[max(0, begin - BACK) : begin], text[begin:start], text[start:stop]
+def _stands(table: str, text: bytes, begin: int, start: int, stop: int) -> bool:
+    """Whether one of a table's rows fits a value from ``start`` to ``stop`` behind a name at ``begin``."""
+    before, value = text[max(0, begin - BACK) : begin], text[start:stop]
     return any(
-        (not row.sign or compiled(row.sign).fullmatch(sign))
-        and (not row.behind or compiled(row.behind).match(text, stop))
+        (not row.behind or compiled(row.behind).match(text, stop))
         and (not row.value or compiled(row.value).fullmatch(value))
         and (not row.not_value or not compiled(row.not_value).fullmatch(value))
         and (not row.before or compiled(row.before, ends=True).search(before))
         and (not row.unless or not _LOOKS[row.unless](value))
-        for row in rows
+        for row in _signed(table, text[begin:start])
     )
+
+
+@remembered
+def _signed(table: str, sign: bytes) -> tuple[Unquoted, ...]:
+    """The rows that fit a name and what stands between it and its value."""
+    return tuple(row for row in _TABLES[table] if not row.sign or compiled(row.sign).fullmatch(sign))
 
 
 def _literal(text: bytes, begin: int, start: int, stop: int) -> bool:
     """Whether an unquoted word is a literal where it stands."""
     given = text[start:stop]
-    return b"(" not in given and not given.endswith(b"[") and _stands(LITERALS, text, begin, start, stop)
+    return b"(" not in given and not given.endswith(b"[") and _stands("literals", text, begin, start, stop)
 
 
 def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) -> int:
@@ -64,9 +71,9 @@ def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
     if not given or (len(given) < LEAST and not password and named.strength != "code"):
         return 0
     found = judged(given, named.strength, quoted=False)
-    if found != judged(given, named.strength, quoted=False, literal=False):
-        found = found == (literal or _literal(text, begin, start, stop))
-    if found and password and not literal and _stands(NOT_PASSWORDS, text, begin, start, stop):
+    if not literal and found != judged(given, named.strength, quoted=False, literal=False):
+        found = found == _literal(text, begin, start, stop)
+    if found and password and not literal and _stands("no passwords", text, begin, start, stop):
         return 0
     if found:
         look.add(start, stop, named.kind)

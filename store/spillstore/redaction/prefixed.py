@@ -28,6 +28,7 @@ _ROWS = frozenset({64, 76})  # of lines of such base64
 _BLOB = 60  # bytes of it, at least, that are too many for most tokens
 _LEAST_WORD = 2
 _LEAST_PLACES = 2  # where digits stand
+_CASES = tuple(bytes(range(first, first + 26)) for first in b"Aa")
 _FEW = 10  # different letters
 
 
@@ -123,7 +124,7 @@ def drawn(body: bytes, *, strong: bool) -> bool:
     if shapes.SMALL.fullmatch(body) or shapes.CAPITAL.fullmatch(body):
         return places > _LEAST_PLACES and turns * 4 >= len(body)
     letters = body.replace(b"_", b"").replace(b"-", b"")
-    capitals, small = (sum(first <= byte <= last for byte in letters) for first, last in (b"AZ", b"az"))
+    capitals, small = (len(letters) - len(letters.translate(None, case)) for case in _CASES)
     return (
         min(capitals, small) * 10 >= len(letters)
         and turns * 5 >= 2 * len(letters)

@@ -66,6 +66,7 @@ def entropy(value: bytes) -> float:
     return -sum(count / size * math.log2(count / size) for count in counts)
 
 
+@remembered
 def drawn(value: bytes) -> bool:
     """Whether letters and digits look drawn, not written: mixed where words are not."""
     pieces = shapes.PIECE.findall(value)
@@ -156,6 +157,7 @@ def _binary(value: bytes) -> bool:
     return False
 
 
+@remembered
 def _other(value: bytes) -> bool:
     """Whether it is no key or token whatever its name: prose, a digest, a public key, numbers, a template, a name with dots."""
     return (
@@ -307,6 +309,7 @@ def _path(value: bytes) -> bool:
     return b"/" in value and shapes.PATH.fullmatch(value) is not None and _words(value)
 
 
+@remembered
 def _random(value: bytes, *, hashes: bool) -> bool:
     """Whether it is long and drawn at random; what may be a hash only if such are wanted."""
     if len(value) < _LONG or not shapes.LETTER.search(value) or not shapes.DIGIT.search(value):
