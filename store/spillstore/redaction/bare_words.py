@@ -13,6 +13,8 @@ from spillstore.redaction.values import LEAST, drawn, judged, mixed
 from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spillstore.redaction.look import Look
     from spillstore.redaction.names import Named
     from spillstore.redaction.tables.literals import Unquoted
@@ -25,12 +27,26 @@ _TRAILING = TRAILING.encode()
 _PARTNERS = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
 _CLOSED = re.compile(rb"([\w.]*)[)\]}]+[.;,)\]}]")  # in a program, by brackets that were opened before
 _LONG = 256  # bytes of a refused value that are looked at again, for names in it
-_TABLES = {"literals": LITERALS, "no passwords": NOT_PASSWORDS}
 _LOOKS = {"drawn": drawn, "mixed": mixed}
 
 
-def _stands(table: str, text: bytes, begin: int, start: int, stop: int) -> bool:
-    """Whether one of a table's rows fits a value from ``start`` to ``stop`` behind a name at ``begin``."""
+def _by_sign(rows: tuple[Unquoted, ...]) -> Callable[[bytes], tuple[Unquoted, ...]]:
+    """What gives the rows that fit a name and what stands between it and its value."""
+
+    @remembered
+    def fitting(sign: bytes) -> tuple[Unquoted, ...]:
+        return tuple(row for row in rows if not row.sign or compiled(row.sign).fullmatch(sign))
+
+    return fitting
+
+
+_literals, _not_passwords = _by_sign(LITERALS), _by_sign(NOT_PASSWORDS)
+
+
+def _stands(
+    rows: Callable[[bytes], tuple[Unquoted, ...]], text: bytes, begin: int, start: int, stop: int
+) -> bool:
+    """Whether one of the rows fits a value from ``start`` to ``stop`` behind a name at ``begin``."""
     before, value = text[max(0, begin - BACK) : begin], text[start:stop]
     return any(
         (not row.behind or compiled(row.behind).match(text, stop))
@@ -38,20 +54,14 @@ def _stands(table: str, text: bytes, begin: int, start: int, stop: int) -> bool:
         and (not row.not_value or not compiled(row.not_value).fullmatch(value))
         and (not row.before or compiled(row.before, ends=True).search(before))
         and (not row.unless or not _LOOKS[row.unless](value))
-        for row in _signed(table, text[begin:start])
+        for row in rows(text[begin:start])
     )
-
-
-@remembered
-def _signed(table: str, sign: bytes) -> tuple[Unquoted, ...]:
-    """The rows that fit a name and what stands between it and its value."""
-    return tuple(row for row in _TABLES[table] if not row.sign or compiled(row.sign).fullmatch(sign))
 
 
 def _literal(text: bytes, begin: int, start: int, stop: int) -> bool:
     """Whether an unquoted word is a literal where it stands."""
     given = text[start:stop]
-    return b"(" not in given and not given.endswith(b"[") and _stands("literals", text, begin, start, stop)
+    return b"(" not in given and not given.endswith(b"[") and _stands(_literals, text, begin, start, stop)
 
 
 def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) -> int:
@@ -73,7 +83,7 @@ def _read(look: Look, named: Named, begin: int, start: int, *, literal: bool) ->
     found = judged(given, named.strength, quoted=False)
     if not literal and found != judged(given, named.strength, quoted=False, literal=False):
         found = found == _literal(text, begin, start, stop)
-    if found and password and not literal and _stands("no passwords", text, begin, start, stop):
+    if found and password and not literal and _stands(_not_passwords, text, begin, start, stop):
         return 0
     if found:
         look.add(start, stop, named.kind)
