@@ -57,7 +57,7 @@ def some(end):
 
 
 def every(end):
-    return range(1, end + 1, max(1, 100 // ROUNDS))
+    return range(1, end + 1, max(1, 50 // ROUNDS))
 
 
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])

@@ -254,7 +254,7 @@ def test_literals_of_any_bytes(more):
 def test_many_names_are_forgotten(both):
     """More names than the scanner keeps: those that it has forgotten are judged anew."""
     rng = random.Random(SEED)
-    lines = (f"{rng.randbytes(4).hex()}_token: {rng.randbytes(12).hex()}\n" for _ in range(9_000))
+    lines = (f"{rng.randbytes(4).hex()}_token: {rng.randbytes(12).hex()}\n" for _ in range(12_000))
     drawn = "".join(lines).encode()
     without, scanned = both(counted, drawn)
     assert without == scanned

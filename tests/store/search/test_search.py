@@ -399,7 +399,14 @@ def test_arguments_that_mean_nothing(session, arguments, words):
 def test_a_search_that_runs_out_of_time_loses_nothing(session, pattern, cleaner):
     """However often it is stopped, inside a line or a window too: in the end every line and match counts once."""
     content = (
-        b"needle " + b"x" * 600 + b" word\n" + b"wo\n" * 50 + b"needle" + b"x" * 1100 + b"\nno\n" + b"x" * 700
+        b"needle "
+        + b"x" * 900
+        + b" word\n"
+        + b"wo\n" * 50
+        + b"needle"
+        + b"x" * 1500
+        + b"\nno\n"
+        + b"x" * 1200
     )
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in (

@@ -219,7 +219,7 @@ def test_a_producer_faster_than_the_store_is_held_back(plain_store):
 
 @pytest.mark.slow
 def test_memory_stays_flat(plain_store):
-    """What a process needs for 20 MB of output does for 160 MB, in lines or in one."""
+    """What a process needs for 20 MB of output does for 400 MB, in lines or in one."""
     script = """
 import resource, sys
 from spillstore import Store
@@ -228,7 +228,7 @@ with Store(sys.argv[1], free_disk_floor=0).session("memory") as session:
     def peak(command):
         bash_sync(session, command=command)
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    for size in (20, 160):
+    for size in (20, 400):
         print(peak(f"seq 1 99999999 | head -c {size}000000"), peak(f"head -c {size}000000 /dev/zero | tr '\\\\0' y"))
 """
     done = subprocess.run(

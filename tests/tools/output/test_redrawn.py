@@ -69,7 +69,14 @@ def raw_of(session, text):
 
 
 @pytest.mark.parametrize("before", [0, 5, 30_000])
-@pytest.mark.parametrize("lines", [1, 3, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *(1, 3),
+        pytest.param(600, marks=pytest.mark.slow),
+        pytest.param(2_000, marks=[pytest.mark.slow, pytest.mark.repeat]),
+    ],
+)
 @pytest.mark.parametrize("name", ["default", "acode", "omni"])
 def test_the_call_that_is_named_shows_all_that_was_drawn_over(session, name, before, lines):
     """From the first such line to the last, and nothing around them, wherever they stand and however long they are."""

@@ -54,15 +54,12 @@ def name_of(node):
 @functools.cache
 def calls():
     """Each call of each module, with the module's short name."""
-    return [*_calls()]
-
-
-def _calls():
-    for path in MODULES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call):
-                yield "/".join(path.parts[-2:]), node
+    return [
+        ("/".join(path.parts[-2:]), node)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def starts():
