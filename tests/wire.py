@@ -143,7 +143,10 @@ class Wire:
                     self._changed.wait_for(lambda: direction not in self._held or self._ended)
                     if self._ended:
                         break
+                    if pair.cut:  # whichever way: what a fast server answers must not overtake the end
+                        continue
                     data, last = self._counted(pair, direction, data)
+                    pair.cut = last
                 time.sleep(self.delay)
                 sink.sendall(data)
                 if last:
@@ -177,10 +180,10 @@ class Wire:
 
 
 class _Pair:
-    """One connection: its two halves, and in which direction data went last."""
+    """One connection: its two halves, in which direction data went last, and whether it was the last of all."""
 
     def __init__(self, client, server):
-        self.client, self.server, self.last = client, server, None
+        self.client, self.server, self.last, self.cut = client, server, None, False
 
 
 def _addresses(url):

@@ -401,12 +401,13 @@ def test_limits_that_are_met_are_events(root):
 
 def test_a_full_session_is_an_event(root):
     """The quota, with what the artifact would have had and what the session may take."""
-    at_once = {"commit_interval": 60.0}  # nothing is committed before all of it is there
-    with Store(root, session_quota=100_000, **at_once, **NO_FLOORS).session("test") as session:
+    limits = {"session_quota": 120_000, "commit_interval": 60.0}  # one chunk, so all of it is committed at its end
+    with Store(root, **limits, **NO_FLOORS).session("test") as session:
+        session.put(os.urandom(60_000), source="make")
         with pytest.raises(SessionQuotaError):
-            session.put(os.urandom(200_000), source="make")
+            session.put(os.urandom(65_000), source="cat")
         (event,) = session.events(kind="limit")
-    assert event.detail == {"limit": "session_quota", "tool": "make", "size": 200_000, "most": 100_000}
+    assert event.detail == {"limit": "session_quota", "tool": "cat", "size": 65_000, "most": 120_000}
 
 
 def test_damage_is_an_event_and_an_error(root, caplog):
