@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import threading
 import time
 
@@ -31,6 +32,28 @@ def ask(connection, statement="SELECT 1"):
     return connection.execute(statement).fetchone()[0]
 
 
+def pipeline(connection, statements):
+    """What each gives; nothing is said behind their end, where psycopg's own pipeline asks once more to be answered."""
+    raw = connection.pgconn
+    raw.enter_pipeline_mode()
+    for statement in statements:
+        raw.send_query_params(statement, None)
+    raw.pipeline_sync()
+    while raw.flush():
+        pass
+    values, status = [], None
+    while status != psycopg.pq.ExecStatus.PIPELINE_SYNC:
+        while raw.is_busy():  # waiting in get_result would keep the wire's threads from running
+            select.select([raw.socket], [], [])
+            raw.consume_input()
+        if (result := raw.get_result()) is not None:
+            status = result.status
+            if status == psycopg.pq.ExecStatus.TUPLES_OK:
+                values.append(result.get_value(0, 0))
+    raw.exit_pipeline_mode()
+    return values
+
+
 def test_it_passes_all_and_counts(wire, connection):
     """One trip for each question that waits for its answer, however large either is; one for a whole pipeline."""
     for statement, size in (("SELECT 1", 0), (f"SELECT length('{'x' * 1_000_000}')", 1_000_000)):
@@ -43,9 +66,7 @@ def test_it_passes_all_and_counts(wire, connection):
     assert wire.trips == before + 1
     assert wire.to_client > came + 3_000_000
     before = wire.trips
-    with connection.pipeline():
-        cursors = [connection.execute("SELECT %s::int", (number,)) for number in range(3)]
-    assert [cursor.fetchone()[0] for cursor in cursors] == [0, 1, 2]
+    assert pipeline(connection, [b"SELECT 0", b"SELECT 1", b"SELECT 2"]) == [b"0", b"1", b"2"]
     assert wire.trips == before + 1
     assert wire.connections == 1
 
@@ -72,6 +93,7 @@ def test_it_cuts_after_each_byte_of_a_question(wire, server_url):
             before = wire.to_server
             connection.execute("INSERT INTO done VALUES (1)")
             size = wire.to_server - before
+        wait_until(lambda: ask(direct, CLIENTS) == 1)  # what a client says when it goes is not to be cut
         for count in (0, 1, size // 2, size - 1, size):
             with psycopg.connect(wire.url, autocommit=True) as connection:
                 before = wire.to_server
