@@ -172,6 +172,23 @@ static int listed_could(const Text *t, i64 at, i64 line_end, int strength) {
     return quoted_could(t, at, line_end, strength) > 0;
 }
 
+/* Whether all from `at` to `begin` is a path. */
+static int path_between(const Text *t, i64 at, i64 begin) {
+    while (at < begin && (is(t, at, NAME) || t->text[at] == '/' || t->text[at] == '@')) at++;
+    return at == begin;
+}
+
+/* Whether a prompt stands before, or a path that begins its line. */
+static int asked_before(const Text *t, i64 line, i64 begin) {
+    return holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") ||
+           holds(t, line, begin, "]: ") || (at_is(t, line, '/') && path_between(t, line, begin));
+}
+
+/* The same, and its value may stand in the next line: `> password`, with blanks behind it or none. */
+static int asked_at_end(const Text *t, i64 begin, i64 line_end) {
+    return printed_could(t, line_end) && asked_before(t, line_begin_behind(t, begin, begin > 192 ? begin - 192 : 0), begin);
+}
+
 /* Whether a secret may stand behind the name at [begin, stop). */
 static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, int strength) {
     const int blank = is(t, stop, BLANK);
@@ -212,7 +229,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         return blanks_end(t, stop) >= line_end || run_could_be(t, stop, line_end, strength) || heads_column_of_blanks(t, begin, stop, line_end) ||
                label_could(t, stop, strength);
     if (blank)
-        return after_blank(t, begin, stop, line_end, strength);
+        return after_blank(t, begin, stop, line_end, strength) || (blanks_end(t, stop) >= line_end && asked_at_end(t, begin, line_end));
     switch (byte) {
     case '(':
         for (at = stop + 1; at < line_end && (is(t, at, BLANK) || at_is(t, at, 'N')); at++) {}
@@ -247,25 +264,13 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     }
 }
 
-/* Whether all from `at` to `begin` is a path. */
-static int path_between(const Text *t, i64 at, i64 begin) {
-    while (at < begin && (is(t, at, NAME) || t->text[at] == '/' || t->text[at] == '@')) at++;
-    return at == begin;
-}
-
-/* Whether a prompt stands before, or a path that begins its line. */
-static int asked_before(const Text *t, i64 line, i64 begin) {
-    return holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") ||
-           holds(t, line, begin, "]: ") || (at_is(t, line, '/') && path_between(t, line, begin));
-}
-
 /* Whether a name that its line ends with may have its value in a line below: `name: DB_PASSWORD`, `> password`, a column. */
 static int last_of_line_could(Text *t, i64 begin, i64 stop) {
-    const i64 least = begin > 192 ? begin - 192 : 0, line = line_begin_behind(t, begin, least);
+    const i64 least = begin > 192 ? begin - 192 : 0;
     const int labelled = holds(t, least, begin, "ame:") || holds(t, least, begin, "ey:") || holds(t, least, begin, "abel:");
     return t->text[begin] == '-' || (labelled && labelled_could(t, begin, stop)) ||
-           (printed_could(t, stop) && asked_before(t, line, begin)) ||
-           holds(t, line, begin, "|") || heads_column(t, begin, stop);
+           asked_at_end(t, begin, stop) ||
+           holds(t, line_begin_behind(t, begin, least), begin, "|") || heads_column(t, begin, stop);
 }
 
 /* Whether a secret may stand behind the name at [begin, stop), or in a line below it. */

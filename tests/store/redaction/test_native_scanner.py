@@ -377,6 +377,17 @@ def test_a_script_behind_a_prompt(both, prompt, between):
 
 @native
 @pytest.mark.parametrize("blanks", ["", " ", "\t", "  \t "])
+@pytest.mark.parametrize("before", ["> ", "irb(main)> ", "In [3]: ", "/app/db/"])
+def test_a_name_alone_that_a_console_answers(both, before, blanks):
+    """Whatever blanks its line ends with, its value is the next one."""
+    text = f"{before}password{blanks}\n{Maker(1).password()}7Xa%\n".encode()
+    without, scanned = both(counted, text)
+    assert without == scanned
+    assert without[1] == {"PASSWORD": 1}
+
+
+@native
+@pytest.mark.parametrize("blanks", ["", " ", "\t", "  \t "])
 def test_the_argument_of_an_option_in_the_next_line(both, blanks):
     """Whatever blanks its line ends with: a list of arguments, one a line."""
     text = f"  - --db-password{blanks}\n  - {Maker(1).password()}7Xa%\n".encode()
