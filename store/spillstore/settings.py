@@ -13,10 +13,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import re
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from spillstore.exceptions import InvalidSettingError
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

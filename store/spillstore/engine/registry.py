@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import UnsupportedError, UsageError
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

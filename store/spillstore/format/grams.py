@@ -32,10 +32,10 @@ each gram of the chunk and of the 63 bytes before it has its bit, and the kind i
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spillstore.format.digests import digest_bytes
+from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import CONTINUING
 from spillstore.text_scan import kind as kind_of
 

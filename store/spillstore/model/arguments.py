@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import zlib
 from typing import Final, overload
 
 from spillstore.exceptions import InvalidSettingError, RangeError
+from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import MIB
 
 LARGEST: Final = 2**62  # larger positions mean this one: engines hold 63 bits

@@ -5,7 +5,6 @@ A column of one of these tables is declared here, with its type; the schema, its
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -152,8 +151,7 @@ class ArtifactRow(NamedTuple):
         return None if self.hole is None else Hole.from_json(self.hole)
 
 
-@dataclasses.dataclass(frozen=True)
-class HoleSpan:
+class HoleSpan(NamedTuple):
     """The hole in the coordinates of one view: bytes, and line ends before its start and before its end."""
 
     start: int
@@ -162,8 +160,7 @@ class HoleSpan:
     line_ends_after: int
 
 
-@dataclasses.dataclass(frozen=True)
-class Hole:
+class Hole(NamedTuple):
     """What the roll policy has dropped: whole chunks ``[first_seq, last_seq)`` between the head and the tail."""
 
     first_seq: int

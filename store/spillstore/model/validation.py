@@ -7,7 +7,6 @@ the owner's name is no path, that times are dates. It costs 8 us a row, and rows
 
 from __future__ import annotations
 
-import re
 from operator import attrgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
@@ -17,6 +16,7 @@ from spillstore.format.chunk_codec import MAX_CHUNK
 from spillstore.format.digests import DIGEST_SIZE, digest_row, stored_algorithm
 from spillstore.model.ids import ARTIFACT_ID, UID, check_id
 from spillstore.model.records import ArtifactRow, SessionRow
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

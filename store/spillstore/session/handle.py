@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import ClosedError, InvalidSettingError
 from spillstore.runtime import fork_imports
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

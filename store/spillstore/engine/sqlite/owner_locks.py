@@ -17,11 +17,12 @@ import fcntl
 import json
 import logging
 import os
-import re
 import stat
 import threading
 import time
 from pathlib import Path
+
+from spillstore.runtime import lazy_patterns as re
 
 _log = logging.getLogger("spillstore")
 _PREFIX, _SUFFIX = "owner-", ".lock"

@@ -17,7 +17,6 @@ triggers and views off altogether (``setconfig``); the comparison does it on all
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, Final
 from spillstore.engine.errors import translated
 from spillstore.engine.sqlite import sql as _sql
 from spillstore.exceptions import IntegrityError, NotASessionError, SchemaTooNewError
+from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import KIB, MIB
 
 if TYPE_CHECKING:

@@ -21,13 +21,13 @@ import contextlib
 import dataclasses
 import logging
 import os
-import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.engine.sqlite.database import DATABASE
 from spillstore.engine.sqlite.folders import open_root, project_of
 from spillstore.exceptions import StorageError
+from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import MIB
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import re
 from typing import TYPE_CHECKING
+
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from spillstore import Artifact, Session

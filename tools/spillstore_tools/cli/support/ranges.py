@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, overload
+
+from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     import click

@@ -11,14 +11,13 @@ IANA media type registry and in the ``magic`` files of file(1). An ``x-`` type i
 
 from __future__ import annotations
 
-import dataclasses
 import functools
+from typing import NamedTuple
 
 from spillstore.runtime import lazy_patterns as re
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class BinaryType:
+class BinaryType(NamedTuple):
     """A kind of binary content.
 
     Attributes:
