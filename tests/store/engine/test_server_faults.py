@@ -79,6 +79,27 @@ def test_a_connection_that_breaks_anywhere(server_url, direction, bytes_):
     assert contents(server_url) == dict.fromkeys(["warm", "measured", *names], ("sealed", TEXT))
 
 
+@pytest.mark.parametrize("direction", ["to_server", "to_client"])
+def test_kept_events_are_read_over_a_connection_that_breaks(server_url, direction):
+    """Wherever it is cut, in either direction: all of them come, over another one."""
+    with Wire(server_url) as wire:
+        store = opened(wire.url, audit_keep=True)
+        for _ in range(3):
+            with store.session("s") as session:
+                session.put(TEXT)
+                session.delete()
+        expected = list(store.deleted_events("s"))
+        before = getattr(wire, direction)
+        assert expected == list(store.deleted_events("s"))
+        end = getattr(wire, direction) - before
+        for at in between(0, end, 20):
+            wire.cut(**{direction: at})
+            connections = wire.connections
+            assert expected == list(store.deleted_events("s"))
+            assert wire.connections == connections + 1
+            wire.mend()
+
+
 def test_a_server_that_is_killed_while_it_is_written_to(own_server):
     """With ``durability="full"`` each acknowledged artifact is there once, whatever was going on; the writers only wait."""
     name = own_server.new_database()

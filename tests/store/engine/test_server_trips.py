@@ -9,7 +9,7 @@ from wire import Wire
 from spillstore import Store
 
 pytest.importorskip("psycopg")
-from spillstore.engine.postgres import rows
+from spillstore.engine.postgres import archive, rows
 
 LINE = b"a line of what some tool has printed\n"
 
@@ -104,3 +104,20 @@ def test_digests_are_asked_for_many_at_a_time(wire, monkeypatch, count):
             asked, digests = trips(wire, lambda: list(found.chunk_digests(key)))
     assert list(range(count)) == [seq for seq, _ in digests]
     assert count // 3 + 1 == asked
+
+
+def test_kept_events_are_asked_for_many_sessions_at_a_time(wire, monkeypatch):
+    """One trip for the sessions and one for so many of them; the same page, however many that are."""
+    store = Store(f"{wire.url}&prepare=off", audit_keep=True, **NO_FLOORS)
+    for _ in range(5):
+        with store.session("s") as session:
+            session.put(LINE)
+            session.delete()
+    count, whole = trips(wire, lambda: list(store.deleted_events("s")))
+    assert 2 == count
+    assert 5 == sum(event.kind == "delete_session" for event in whole)
+    for size in (1, 2, 5):
+        monkeypatch.setattr(archive, "_AT_ONCE", size)
+        count, page = trips(wire, lambda: store.deleted_events("s", limit=7))
+        assert (1 + -(-5 // size), whole[:7]) == (count, list(page))
+        assert whole[7:] == list(store.deleted_events("s", cursor=page.cursor))

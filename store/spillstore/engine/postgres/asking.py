@@ -43,8 +43,8 @@ class Asking:
         self._patience = patience
         self._connection: Connection | None = None
         self.doing = doing
-        self._snapshot = False  # whether all answers are to be of one state
-        self._first: Statement | None = None  # asked along with the first question of a snapshot
+        # Of a snapshot, in which all answers are of one state: what is asked along with its first question.
+        self._first: Statement | None = None
         self._begun = False
         self._state: list[Row] | None = None  # what was asked along has found
 
@@ -63,10 +63,10 @@ class Asking:
 
     def fetch(self, sql: str, values: dict[str, Any]) -> tuple[list[Row], list[Row] | None]:
         """The rows of a statement, and those of what was asked along with it if it began a snapshot."""
-        if not self._snapshot:
+        if self._first is None:
             return self._twice(lambda connection: connection.fetch(sql, values)), None
         if not self._begun:
-            rows, self._state = self._begin(sql, values)
+            rows, self._state = self._begin(self._first, sql, values)
             return rows, self._state
         assert self._connection is not None, "a snapshot that was begun has one"
         try:
@@ -77,21 +77,19 @@ class Asking:
                 raise
             self._connection.close()
         self._begun = False
-        rows, state = self._begin(sql, values)
+        rows, state = self._begin(self._first, sql, values)
         if state != self._state:
             raise ServerError(
                 f"{self.doing} failed: the connection was lost, and the session was written to since: try again"
             )
         return rows, None
 
-    def _begin(self, sql: str, values: dict[str, Any]) -> tuple[list[Row], list[Row] | None]:
+    def _begin(self, first: Statement, sql: str, values: dict[str, Any]) -> tuple[list[Row], list[Row]]:
         """Begin a snapshot with its first question, or go on with one whose connection was lost."""
-        statements: list[Statement] = [(control.BEGIN_READING, {}), (sql, values)]
-        if self._first is not None:
-            statements.append(self._first)
-        _, found, *first = self._twice(lambda connection: connection.run(statements))
+        statements: list[Statement] = [(control.BEGIN_READING, {}), (sql, values), first]
+        _, found, state = self._twice(lambda connection: connection.run(statements))
         self._begun = True
-        return found.fetchall(), first[0].fetchall() if first else None
+        return found.fetchall(), state.fetchall()
 
     def run(self, *statements: Statement) -> list[psycopg.Cursor[Any]]:
         """Run statements in one round trip; a cursor for each."""
@@ -113,12 +111,12 @@ class Asking:
             raise_translated(error, self.doing)
             raise
 
-    def begin_snapshot(self, first: Statement | None = None) -> None:
+    def begin_snapshot(self, first: Statement) -> None:
         """From now on all answers are of one state, as it is when the first is given; ``first`` is asked along with that.
 
         Where the connection is lost, the snapshot goes on with another one if ``first`` finds the same there.
         """
-        self._snapshot, self._begun, self._first = True, False, first
+        self._begun, self._first = False, first
 
     def end_snapshot(self) -> None:
         """From now on each answer is of its own state."""
@@ -128,7 +126,7 @@ class Asking:
                 connection.end_reading()
             except psycopg.Error:
                 connection.close()
-        self._snapshot = self._begun = False
+        self._begun, self._first = False, None
 
     def give_back(self) -> None:
         """Give the connection back; there may be none."""
