@@ -13,10 +13,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import re
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from spillstore.exceptions import InvalidSettingError
-from spillstore.runtime import lazy_patterns as re
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -55,8 +55,9 @@ _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0
 _SHOWN = 80  # characters of a wrong text that an error repeats
 # A leading zero is octal to some who read the same file; more digits than that are no amount of anything.
 _COUNT = r"0|[1-9](?:_?[0-9]){0,30}"
-_SIZE = re.compile(rf"({_COUNT})\s*([a-z]*)", re.IGNORECASE)
-_DURATION = re.compile(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
+# Compiled when they are first used, by ``re`` itself.
+_SIZE = rf"({_COUNT})\s*([a-z]*)"
+_DURATION = r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*([a-z]*)"
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -268,7 +269,7 @@ def parse_size(name: str, text: str) -> int:
         >>> parse_size("limit", "64KiB"), parse_size("limit", "1g"), parse_size("limit", "8_000")
         (65536, 1073741824, 8000)
     """
-    match = _SIZE.fullmatch(text.strip())
+    match = re.fullmatch(_SIZE, text.strip(), re.IGNORECASE)
     if match is None or match[2].lower() not in _UNITS:
         raise InvalidSettingError(f"{name} must be a size such as 65536, 64KiB or 1GiB, not {_shown(text)}")
     return int(match[1]) * _UNITS[match[2].lower()]
@@ -288,7 +289,7 @@ def parse_duration(name: str, text: str) -> float:
         >>> parse_duration("retention", "7d"), parse_duration("retention", "3600")
         (604800.0, 3600.0)
     """
-    match = _DURATION.fullmatch(text.strip())
+    match = re.fullmatch(_DURATION, text.strip(), re.IGNORECASE)
     unit = None if match is None else _SECONDS.get(match[2].lower())
     if match is None or unit is None or not math.isfinite(seconds := float(match[1]) * unit):
         raise InvalidSettingError(
