@@ -2,12 +2,13 @@
 
 ``python tests/torture/scan_fuzz.py --seed N --executions 10000000`` (``make fuzz``). The work is cut into rounds, which are
 drawn from the seed and their number alone: ``--first R`` goes on where an earlier run of that seed has ended, and
-``--first R --rounds 1`` is a round alone. In each round, three things:
+``--first R --rounds 1`` is a round alone. In each round, four things:
 
 - *checked* texts never leave the driver (``scan_driver.c``): no read outside, no undefined behaviour, every literal given out
   where nothing may be dropped, the same answer with little room and from any place on;
 - *compared* texts: the secrets that the rules find at the places of the scanner must be those that they find at all literals.
   These are the executions that are counted. Where nothing was dropped, both are the same places, and are not judged twice;
+- *rows*: the same for the examples of the tables of rules, written in other ways (``native_texts.changed_row``);
 - *streams*: such texts, and long lines of several, cut into pieces anywhere, with the scanner, without it, and whole. Where the last two differ, the scanner
   has no part in it.
 
@@ -30,7 +31,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scan_driver import MOST_NAMES, Driver, Ended, NoCompilerError, compiled
+from scan_driver import MOST_NAMES, Driver, Ended, NoCompilerError, compiled, native_texts
 
 from spillstore.redaction import Redactor, candidates, counted, finder, own_rules, scan
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from scan_driver import Hit
 
-COMPARED, CHECKED, STREAMED = 20_000, 40_000, 100  # of a round
+COMPARED, CHECKED, ROWS, STREAMED = 20_000, 40_000, 4_000, 100  # of a round
 LINES = 20  # streams of one long line, in a round
 NAMES = (8, 64, MOST_NAMES)  # that the scanner can keep: with few, they push each other out
 BATCH = 500
@@ -58,6 +59,7 @@ class Done:
     rounds: int = 0
     compared: int = 0
     checked: int = 0
+    rows: int = 0
     streams: int = 0
     places: int = 0
     dropped: int = 0
@@ -72,7 +74,7 @@ class Done:
 
     def __str__(self) -> str:
         return (
-            f"{self.rounds} rounds, {self.compared:,} compared, {self.checked:,} checked, {self.streams:,} streams, "
+            f"{self.rounds} rounds, {self.compared:,} compared, {self.checked:,} checked, {self.rows:,} rows, {self.streams:,} streams, "
             f"{self.dropped:,} of {self.places:,} literals dropped, {len(self.wrong)} wrong answers of the scanner, "
             f"{len(self.uneven)} streams that are not as their whole text"
         )
@@ -200,6 +202,8 @@ def play(command: list[str], seed: int, number: int, share: float = 1.0) -> Done
             driver.start(rng.random(), rng.choice(NAMES))
             streams = _compared(driver, round(COMPARED * share), done)
             driver.start(rng.random(), rng.choice(NAMES))
+            _changed_rows(driver, rng, round(ROWS * share), done)
+            driver.start(rng.random(), rng.choice(NAMES))
             for text in itertools.islice(itertools.cycle(streams), round(STREAMED * share)):
                 _streamed(driver, text, rng.choice((1, 2, 3, 8)), done)
                 done.streams += 1
@@ -234,6 +238,17 @@ def _compared(driver: Driver, count: int, done: Done) -> list[bytes]:
     done.wrong += [_difference(driver, text, final=final) for text, final in different[:MOST_TOLD]]
     done.wrong += [f"{each!r}" for each in different[MOST_TOLD:]]
     return last
+
+
+def _changed_rows(driver: Driver, rng: random.Random, count: int, done: Done) -> None:
+    different = []
+    for _ in range(count):
+        text, final = native_texts.changed_row(rng), rng.random() < 0.8
+        done.rows += 1
+        if _answer(text, driver, final=final) != _answer(text, _automaton(), final=final):
+            different.append((text, final))
+    done.wrong += [_difference(driver, text, final=final) for text, final in different[:MOST_TOLD]]
+    done.wrong += [f"{each!r}" for each in different[MOST_TOLD:]]
 
 
 def _arguments() -> argparse.Namespace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from scan_driver import COUNTED, MOST_NAMES, Driver, NoCompilerError, compiled
-from support import FACTOR, dice
+from support import FACTOR, dice, tries
 
 from spillstore.redaction import finder
 
@@ -103,9 +103,9 @@ def _steps(driver: Driver, text: bytes) -> float:
 
 
 def _some(of):
-    """All of them in a longer run, else a hundred."""
+    """All of them in a longer run, else a hundred, or fewer where each property is tried with fewer."""
     every = sorted(of)
-    return every if FACTOR > 1 else dice("some").sample(every, min(100, len(every)))
+    return every if FACTOR > 1 else dice("some").sample(every, min(tries(100), len(every)))
 
 
 def _bounded(driver: Driver, forms) -> None:

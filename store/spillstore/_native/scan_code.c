@@ -91,8 +91,8 @@ static int literal_could(const Text *t, i64 begin, i64 stop, i64 at, i64 end) {
         while (is(t, last - 1, BLANK)) last--;
         return sign == '=' || t->text[last - 1] == ':' || !indented(t, begin);
     }
-    if (sign != '=')
-        return sign == ':' && first >= 'A' && first <= 'Z';
+    if (sign != '=') /* a name in capitals, or an option of Windows: ` /pass:word` */
+        return sign == ':' && ((first >= 'A' && first <= 'Z') || (left == '/' && is(t, begin - 2, BLANK)));
     for (i64 i = at; i <= end; i++)
         if (one_of(t->text[i], "?;&"))
             return 1;

@@ -31,11 +31,21 @@ static int list_could(const Text *t, i64 at, i64 line_end) {
     return 0;
 }
 
+/* Whether another string stands behind one: `"old" -> "new"`, of a difference. */
+static int changed_could(const Text *t, i64 at, i64 line_end) {
+    if (t->text[at] != '"')
+        return 0;
+    i64 end = at + 1;
+    while (end < line_end && end <= at + 257 && !one_of(t->text[end], "\"\\")) end++;
+    const i64 arrow = blanks_end(t, end + 1);
+    return at_is(t, end, '"') && at_is(t, arrow, '-') && at_is(t, arrow + 1, '>');
+}
+
 /* What is no word behind a sign: quotes, a mark, a call. Returns -1 if it is to be looked at as one. */
 static int no_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     int quoted = quoted_could(t, at, line_end, strength);
     if (quoted >= 0)
-        return quoted;
+        return quoted || changed_could(t, at, line_end);
     u8 byte = t->text[at];
     i64 end = at + 1; /* a mark at the line's end, of a block, an object or a line that goes on */
     if (one_of(byte, "|>")) {
@@ -120,10 +130,20 @@ static int behind_a_sign(const Text *t, i64 begin) {
     return head == 0 || one_of(head, ":=>");
 }
 
-/* Whether a console may print its value in the next line: `> os.environ["DB_PASSWORD"]`. */
+/* Whether all from `at` to `begin` is a path. */
+static int path_between(const Text *t, i64 at, i64 begin) {
+    while (at < begin && (is(t, at, NAME) || t->text[at] == '/' || t->text[at] == '@')) at++;
+    return at == begin;
+}
+
+/* Whether a console may print its value in the next line, since a prompt, a number or a path that begins its line stands
+ * before: `> os.environ["DB_PASSWORD"]`, `2) "password"`, `/app/db/password`. */
 static int asked_could(const Text *t, i64 begin, i64 line_end) {
-    return printed_could(t, line_end) && (before_quotes(t, begin) == ')' || holds(t, line_before(t, begin), begin, "> ") ||
-                                          holds(t, line_before(t, begin), begin, "]: "));
+    if (!printed_could(t, line_end))
+        return 0;
+    const i64 line = line_before(t, begin);
+    return before_quotes(t, begin) == ')' || holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") ||
+           holds(t, line, begin, "# ") || holds(t, line, begin, "]: ") || (at_is(t, line, '/') && path_between(t, line, begin));
 }
 
 /* Whether its own value may stand in a line below: that of an option, the next item of a list, too. */
@@ -172,23 +192,6 @@ static int listed_could(const Text *t, i64 at, i64 line_end, int strength) {
     return quoted_could(t, at, line_end, strength) > 0;
 }
 
-/* Whether all from `at` to `begin` is a path. */
-static int path_between(const Text *t, i64 at, i64 begin) {
-    while (at < begin && (is(t, at, NAME) || t->text[at] == '/' || t->text[at] == '@')) at++;
-    return at == begin;
-}
-
-/* Whether a prompt stands before, or a path that begins its line. */
-static int asked_before(const Text *t, i64 line, i64 begin) {
-    return holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") || holds(t, line, begin, "# ") ||
-           holds(t, line, begin, "]: ") || (at_is(t, line, '/') && path_between(t, line, begin));
-}
-
-/* The same, and its value may stand in the next line: `> password`, with blanks behind it or none. */
-static int asked_at_end(const Text *t, i64 begin, i64 line_end) {
-    return printed_could(t, line_end) && asked_before(t, line_begin_behind(t, begin, begin > 192 ? begin - 192 : 0), begin);
-}
-
 /* Whether a secret may stand behind the name at [begin, stop). */
 static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, int strength) {
     const int blank = is(t, stop, BLANK);
@@ -229,7 +232,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         return blanks_end(t, stop) >= line_end || run_could_be(t, stop, line_end, strength) || heads_column_of_blanks(t, begin, stop, line_end) ||
                label_could(t, stop, strength);
     if (blank)
-        return after_blank(t, begin, stop, line_end, strength) || (blanks_end(t, stop) >= line_end && asked_at_end(t, begin, line_end));
+        return after_blank(t, begin, stop, line_end, strength) || (blanks_end(t, stop) >= line_end && asked_could(t, begin, line_end));
     switch (byte) {
     case '(':
         for (at = stop + 1; at < line_end && (is(t, at, BLANK) || at_is(t, at, 'N')); at++) {}
@@ -255,7 +258,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     case ';':
         return heads_column(t, begin, stop);
     case ',':
-        return dashed || heads_column(t, begin, stop) ||
+        return dashed || heads_column(t, begin, stop) || (blanks_end(t, stop + 1) >= line_end && labelled_could(t, begin, line_end)) ||
                ((left == '{' || left == ':') && listed_could(t, blanks_end(t, stop + 1), line_end, strength));
     case '<': case '+': case '-':
         return 1;
@@ -269,7 +272,7 @@ static int last_of_line_could(Text *t, i64 begin, i64 stop) {
     const i64 least = begin > 192 ? begin - 192 : 0;
     const int labelled = holds(t, least, begin, "ame:") || holds(t, least, begin, "ey:") || holds(t, least, begin, "abel:");
     return t->text[begin] == '-' || (labelled && labelled_could(t, begin, stop)) ||
-           asked_at_end(t, begin, stop) ||
+           asked_could(t, begin, stop) ||
            holds(t, line_begin_behind(t, begin, least), begin, "|") || heads_column(t, begin, stop);
 }
 

@@ -202,12 +202,23 @@ static int printed_before(const Text *t, i64 blank) {
     return one_of(t->text[blank - 1], ">)S") || (at_is(t, blank - 1, ':') && at_is(t, blank - 2, ']'));
 }
 
+static int is_space(const Text *t, i64 at) { return is(t, at, BLANK) || one_of(t->text[at], "\v\f"); }
+
+/* Where such spaces end from `at` on. */
+static i64 space_end(const Text *t, i64 at) {
+    for (;; at++) {
+        at = blanks_end(t, at);
+        if (at >= t->size || !one_of(t->text[at], "\v\f"))
+            return at;
+    }
+}
+
 /* Whether one of the next lines may be `value: ...`, `<string>...` or an only word, behind the end of this one. */
 int next_line_could(const Text *t, i64 line_end, int word) {
     if (!is(t, line_end, LINE_END))
         return 1; /* the line is longer than what was looked at */
     for (int lines = 0; lines < 10; lines++) {
-        i64 at = blanks_end(t, line_end + 1);
+        i64 at = space_end(t, line_end + 1);
         if (at >= t->size || !line_ends_near(t, at))
             return 1;
         if (!word && !is(t, at, BEGINS))
@@ -226,7 +237,7 @@ int next_line_could(const Text *t, i64 line_end, int word) {
                 last = blank + 1;
             last += one_of(t->text[last], "\"'");
             while (last < line_end && is(t, last, WORD)) last++;
-            while (last < line_end && (is(t, last, BLANK) || one_of(t->text[last], "\"'"))) last++;
+            while (last < line_end && (is_space(t, last) || one_of(t->text[last], "\"'"))) last++;
             if (last >= line_end || word_begins(t, at, STRING_CALL))
                 return 1;
         }
@@ -245,26 +256,37 @@ int next_line_could(const Text *t, i64 line_end, int word) {
     return 1;
 }
 
-/* Whether `form-data` stands before in this line. */
+/* Whether `form-data` stands before in this line, in any case. */
 int part_of_a_form(const Text *t, i64 begin) {
     u32 found = 0;
     i64 at = begin;
     for (const i64 least = begin - BACK; at > least && at > 0; at -= 16) {
         Sixteen bytes = bytes_before(t, at);
-        u32 ends = line_ends_in(bytes), first = bits_of((Sixteen)(bytes == 'f'));
+        u32 ends = line_ends_in(bytes), first = bits_of((Sixteen)((bytes | 32) == 'f'));
         found |= ends ? first >> (31 - __builtin_clz(ends)) : first;
         if (ends) {
             at -= __builtin_clz(ends) - 16;
             break;
         }
     }
-    return found && holds(t, at, begin, "form-data");
+    if (!found)
+        return 0;
+    static const char FORM[] = "form-data";
+    const i64 size = (i64)strlen(FORM);
+    if (at < 0)
+        at = 0;
+    for (i64 same = 0; at + size <= begin; at++, same = 0) {
+        while (same < size && (t->text[at + same] | 32) == (u8)FORM[same]) same++;
+        if (same == size)
+            return 1;
+    }
+    return 0;
 }
 
 /* Whether the next line that is not empty may be what a console prints: a word, with a mark or a number before it. */
 int printed_could(const Text *t, i64 line_end) {
     i64 at = line_end;
-    while (at < t->size && at < line_end + 512 && (is(t, at, BLANK | LINE_END) || one_of(t->text[at], "\v\f"))) at++;
+    while (at < t->size && at < line_end + 512 && (is_space(t, at) || is(t, at, LINE_END))) at++;
     const i64 most = at + 512 < t->size ? at + 512 : t->size;
     i64 end = line_end_before(t, at, most);
     if (at >= line_end + 512 || end >= most)

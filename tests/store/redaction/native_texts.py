@@ -2,11 +2,177 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import pkgutil
 import string
 from typing import TYPE_CHECKING
 
+from examples import drawn
+
+from spillstore.redaction import tables
+
 if TYPE_CHECKING:
     import random
+
+# What may stand before a line, and behind it.
+_BEFORE = (
+    *(
+        " ",
+        "\t",
+        "    ",
+        "- ",
+        '"',
+        "'",
+        "* ",
+        "| ",
+        "> ",
+        "$ ",
+        "# ",
+        "// ",
+        "(",
+        "[",
+        "{",
+        "<",
+        "export ",
+        "+",
+        "-",
+    ),
+    *(
+        "\\",
+        "x",
+        "/",
+        "@",
+        ".",
+        ",",
+        ":",
+        "=",
+        "%",
+        "\xff",
+        "12:",
+        "a/b:12:",
+        ">>> ",
+        "\x0b",
+        "\u2502 ",
+        "2) ",
+        "In [1]: ",
+    ),
+)
+_BEHIND = (
+    *(
+        " ",
+        "\t",
+        "  ",
+        " \t ",
+        "\r",
+        " \r",
+        "\x0b",
+        "\x0c",
+        ",",
+        ", ",
+        ";",
+        '"',
+        "'",
+        ".",
+        ")",
+        "]",
+        "}",
+        "\\",
+        "|",
+        " |",
+    ),
+    *(
+        ">",
+        " #",
+        ":",
+        " :",
+        "=",
+        " =",
+        "\xa0",
+        "\0",
+        "*",
+        "**",
+        " {",
+        "\\n",
+        "&",
+        "\xff",
+        ' -> "x1y2"',
+        " # x",
+    ),
+)
+# What may be written in another way.
+_INSTEAD = (
+    *(
+        (": ", ":"),
+        ("=", " = "),
+        ("=", ": "),
+        (": ", "="),
+        (":", " :"),
+        ("=", ' = "" -> '),
+        ('"', "'"),
+        ("'", '"'),
+    ),
+    *(
+        ('"', '\\"'),
+        ('"', ""),
+        ("_", "-"),
+        ("-", "_"),
+        (".", "_"),
+        (" ", "\t"),
+        (" ", "  "),
+        (" ", ""),
+        (",", " ,"),
+    ),
+    *(
+        ("\n", "\r\n"),
+        ("\n", "\n\n"),
+        ("\n", " \n"),
+        ("\n", "\n  "),
+        ("\n", "\r"),
+        ("\n", "\n\x0b\n"),
+        ("\n", ",\n"),
+    ),
+)
+
+
+@functools.cache
+def rows() -> tuple[str, ...]:
+    """The examples of all rows of tables, those that lose a secret and those that stay."""
+    modules = [
+        importlib.import_module(f"{tables.__name__}.{each.name}")
+        for each in pkgutil.iter_modules(tables.__path__)
+    ]
+    named = [
+        row._asdict()
+        for module in modules
+        for table in vars(module).values()
+        if isinstance(table, tuple)
+        for row in table
+        if hasattr(row, "_asdict")
+    ]
+    return tuple(sorted({row[of] for row in named for of in ("goes", "stays") if row.get(of)}))
+
+
+def changed_row(rng: random.Random) -> bytes:
+    """The example of a row with other signs, other blanks, something before or behind its lines, or another's end."""
+    text = drawn(rng.choice(rows()), seed=str(rng.random())).decode()
+    lines = text.split("\n")
+    kind = rng.randrange(5)
+    some = set(range(len(lines))) if rng.random() < 0.5 else {rng.randrange(len(lines))}
+    if kind == 0:
+        text = "\n".join(line + (rng.choice(_BEHIND) if at in some else "") for at, line in enumerate(lines))
+    elif kind == 1:
+        text = "\n".join((rng.choice(_BEFORE) if at in some else "") + line for at, line in enumerate(lines))
+    elif kind == 2:
+        other = drawn(rng.choice(rows()), seed=str(rng.random())).decode()
+        text = text[: rng.randrange(len(text) + 1)] + other[rng.randrange(len(other) + 1) :]
+    for _ in range(rng.randrange(3)):
+        old, new = rng.choice(_INSTEAD)
+        at = text.find(old, rng.randrange(len(text) + 1)) if rng.random() < 0.5 else -1
+        text = text.replace(old, new) if at < 0 else text[:at] + new + text[at + len(old) :]
+    if rng.random() < 0.2:
+        text = text.upper() if rng.random() < 0.5 else text.lower()
+    return text.encode() + b"\n"
 
 
 def _words(words: str) -> list[str]:

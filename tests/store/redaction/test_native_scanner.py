@@ -11,7 +11,7 @@ import sys
 import threading
 
 import pytest
-from native_texts import text
+from native_texts import changed_row, text
 from secrets_made import Maker
 from streams import cut, fed, in_bytes
 from support import (
@@ -24,6 +24,7 @@ from support import (
     each_of,
     native,
     places_to_cut,
+    tries,
 )
 
 from spillstore import _native
@@ -373,6 +374,39 @@ def test_a_script_behind_a_prompt(both, prompt, between):
     line = f"{prompt}{between}.sh {Maker(1).password()}7Xa%\n".encode()
     without, scanned = both(counted, line)
     assert without == scanned
+
+
+@native
+@pytest.mark.parametrize("number", range(4))
+def test_changed_rows(both, number):
+    """The examples of all tables with other signs and blanks, and something before and behind their lines."""
+    rng = random.Random(f"{SEED} {number}")
+    for _ in range(tries(1000)):
+        made = changed_row(rng)
+        without, scanned = both(counted, made)
+        assert without == scanned, made
+
+
+@native
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('db_password = "@" -> "@"', "PASSWORD"),
+        ('  ~ password = "" -> "@"', "PASSWORD"),
+        ("net use x /user:me /pass:kittens here", "PASSWORD"),
+        ("name: API_TOKEN,\nvalue: @", "TOKEN"),
+        ('Content-Disposition: Form-Data; Name="password"\r\n\r\n@', "PASSWORD"),
+        ("api_token:\n @\x0c\n", "TOKEN"),
+        ("the password:\n\x0b\n@", "PASSWORD"),
+        ('1) "requirepass \n@', "PASSWORD"),
+    ],
+)
+def test_forms_that_it_once_dropped(both, text, kind):
+    """What stands behind an arrow, a slash, a comma, in any case, and beside a vertical tab or a form feed."""
+    made = text.replace("@", Maker(1).of(20)).encode() + b"\n"
+    without, scanned = both(counted, made)
+    assert without == scanned
+    assert kind in without[1]
 
 
 @native
