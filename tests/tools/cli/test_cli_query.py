@@ -45,6 +45,17 @@ def test_paths_and_limit(cli, put):
     assert cli("query", "@last", "$.a", "--paths").text == "1:$['a']\t1\n2:$['a']\t2\n"
 
 
+def test_json_is_ascii(cli, put):
+    """Whatever stands in paths and values is escaped, and is the same when it is read."""
+    put('{"é": "ü😀", "n": 1}'.encode())
+    answer = cli("query", "@last", "$.*", "--json")
+    assert answer.text.isascii()
+    assert [(each["path"], each["value"]) for each in answer.json["matches"]] == [
+        ("$['é']", "ü😀"),
+        ("$['n']", 1),
+    ]
+
+
 def test_json(cli, put):
     """One document whatever happens; what went wrong is in it."""
     put(USERS)

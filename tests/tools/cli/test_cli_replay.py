@@ -51,7 +51,13 @@ def test_both_streams_come_back_apart(program, recorded):
 
 @pytest.mark.parametrize(
     ("arguments", "wait"),
-    [((), STEP), (("--speed", "5"), STEP / 5), (("--max-wait", "0.01"), 0.01), (("--speed", "inf"), 0.0)],
+    [
+        ((), STEP),
+        (("--speed", "5"), STEP / 5),
+        (("--max-wait", "0.01"), 0.01),
+        (("--speed", "inf"), 0.0),
+        (("--speed", "1e-320"), 1e8),
+    ],
 )
 def test_the_timing_is_the_command_s(cli, recorded, slept, arguments, wait):
     """Before each piece but the first it waits as long as the command did, or for a part of that."""
@@ -67,7 +73,7 @@ def test_both_streams_in_turn(program, recorded):
     assert arrived == [line for n in range(6) for line in (b"out %d\n" % n, b"err %d\n" % n)]
 
 
-@pytest.mark.parametrize("speed", ["0", "-1", "fast"])
+@pytest.mark.parametrize("speed", ["0", "-1", "fast", "nan"])
 def test_a_speed_that_is_none(cli, recorded, speed):
     """A wrong speed is told."""
     answer = cli("replay", "@last", "--speed", speed)

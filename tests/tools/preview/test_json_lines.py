@@ -163,3 +163,16 @@ def test_records_of_a_burst_that_differ_in_names_alone():
     lines = [json.dumps({"test": "all", "Action": "run"}) for _ in range(ROWS)]
     lines[1500:1525] = [json.dumps({"test": f"all of {path[1:]}", "Action": "fail"}) for path in paths]
     assert shown(data_of(lines)).count('"Action": "fail"') == 25
+
+
+def test_lines_that_are_no_records():
+    """Blank ones are not counted, others are told of."""
+    lines = records({}, level="info")
+    assert "[3000 records of JSON Lines" in shown(data_of(lines))
+    blanks = [part for line in lines for part in ([line, "", " "] if line.endswith("00}") else [line])]
+    assert "[3000 records of JSON Lines" in shown(data_of(blanks))
+    told = shown(
+        data_of([part for line in lines for part in ([line, "up"] if line.endswith("00}") else [line])])
+    )
+    assert "[3000 records of JSON Lines" in told
+    assert "; 29 other lines]" in told

@@ -147,6 +147,16 @@ KINDS = {
 }
 
 
+def test_a_dump_whose_text_begins_with_digits():
+    """The column of text may begin like another pair of digits: ``6d.``, ``ab-``."""
+    lines = []
+    for number in range(1000):
+        data = (b"\0\1\2\3xyz", b"ab.", b"79-", b"6d....")[number % 4].ljust(16, b"\7")
+        pairs = " ".join(data[at : at + 2].hex() for at in range(0, 16, 2))
+        lines.append(f"{number * 16:08x}: {pairs}  {data.decode().translate(dict.fromkeys(range(32), 46))}")
+    assert "[hex dump in 1000 lines: " in first_line(data_of(lines))
+
+
 @pytest.mark.parametrize("words", KINDS)
 def test_each_says_what_it_is_and_how_much(words):
     """The first line of a preview says it, and both ends are there; in far fewer characters than there is room for."""

@@ -290,3 +290,15 @@ def test_a_column_that_does_not_keep_its_promise():
 def test_prose_below_a_line_that_looks_like_a_header(lines):
     """It is no table."""
     assert not told(lines).startswith("[a table")
+
+
+@pytest.mark.parametrize("cells", ['{0},"one\ntwo",{1}', '{0},{1},"one\ntwo"', '"one\ntwo",{0},{1}'])
+def test_cells_that_go_over_lines(cells):
+    """Lines are told as lines then, since a row may be several of them."""
+    rows = [cells if n % 100 == 7 else cells.replace("\ntwo", " two") for n in range(10 * ROWS)]
+    header = cells.replace('"one\ntwo"', "text").format("id", "n")
+    text = [header, *(row.format(n, n * 2) for n, row in enumerate(rows))]
+    told = first_line(data_of("\n".join(text).split("\n")))
+    assert "; cells go over several lines" in told
+    assert " rows" not in told
+    assert "cells go over" not in first_line(data_of([row.replace("\n", " ") for row in text]))

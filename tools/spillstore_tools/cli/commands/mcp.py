@@ -11,7 +11,7 @@ import click
 
 from spillstore_tools.cli.support.garbage import look_as_usual
 from spillstore_tools.cli.support.metrics import metrics_option, served_metrics
-from spillstore_tools.cli.support.options import location_options
+from spillstore_tools.cli.support.options import Number, location_options
 from spillstore_tools.cli.support.output import announcer, json_option
 from spillstore_tools.cli.support.profile import load_configuration, profile_option
 from spillstore_tools.loopback.addresses import loopback
@@ -61,7 +61,7 @@ _SDK = (2, 2)  # the oldest that bounds the sessions of clients; the extra says 
 )
 @click.option(
     "--unused",
-    type=click.FloatRange(min=1),
+    type=Number(min=1),
     metavar="SECONDS",
     default=600.0,
     help="When a session over HTTP ends that has called nothing.  [default: 600]",
@@ -89,7 +89,7 @@ _SDK = (2, 2)  # the oldest that bounds the sessions of clients; the extra says 
 @click.option("--read-only", is_flag=True, help="No commands, nothing is written; the session must be there.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="SECONDS",
     default=50.0,
     envvar="SPILLSTORE_MCP_TIMEOUT",

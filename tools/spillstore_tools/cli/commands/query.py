@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.cli.support.artifacts import LAST, find
 from spillstore_tools.cli.support.options import location_options, stream_option
 from spillstore_tools.cli.support.output import json_option, note, write_bytes
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _NOTHING_FOUND = 1
 _NAMED = 20  # bad lines that are named
+_NOT_ASCII = re.compile(r"[^\0-\x7f]")  # of JSON, where it stands in texts alone
 
 
 @click.command("query")
@@ -141,7 +143,8 @@ class _Found:
 
         for number, match in enumerate(self.matches()):
             fields = {"path": match.path, "line": match.line, "value": match.value}
-            yield ("," if number else '{"matches": [').encode() + f"\n  {json_text(fields)}".encode()
+            text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], json_text(fields))
+            yield ("," if number else '{"matches": [').encode() + f"\n  {text}".encode()
         rest = {
             "count": self.count,
             "complete": self.cursor is None and self.problem is None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spillstore_tools.cli.support.artifacts import find
-from spillstore_tools.cli.support.options import id_argument, location_options, skip_holes_option
+from spillstore_tools.cli.support.options import Number, id_argument, location_options, skip_holes_option
 from spillstore_tools.cli.support.output import json_option_for, note
 from spillstore_tools.cli.support.read import byte_blocks, holes
 from spillstore_tools.describe import exact_size
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
     from spillstore.info import Segment
     from spillstore_tools.cli.support.location import Location
 
+_LONGEST = 1e8  # seconds; a system refuses to sleep for some hundred years
+
 
 @click.command("replay")
 @id_argument
 @click.option(
     "--speed",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=1.0,
     metavar="N",
     help="How many times as fast; inf does not wait at all.  [default: 1]",
 )
 @click.option(
     "--max-wait",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="SECONDS",
     help="Shorten every silence to this, before the speed applies.",
 )
@@ -78,7 +80,7 @@ def _play(segments: Iterable[Segment], speed: float, max_wait: float | None) -> 
         wait = segment.time - before
         before = segment.time
         due += (wait if max_wait is None else min(wait, max_wait)) / speed
-        time.sleep(max(0.0, due - time.monotonic()))
+        time.sleep(min(max(0.0, due - time.monotonic()), _LONGEST))
         out = (sys.stdout if segment.stream == "stdout" else sys.stderr).buffer
         out.write(segment.data)
         out.flush()

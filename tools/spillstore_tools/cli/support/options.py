@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SERVERS = ("mcp", "mcp-proxy")  # commands that run for as long as their artifacts are used
+
+
+class Number(click.FloatRange):
+    """A number within bounds; ``nan``, which is within none, is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As in click."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
 
 id_argument = click.argument(
     "artifact_id", metavar="[ID]", default=LAST, required=False, shell_complete=complete_id

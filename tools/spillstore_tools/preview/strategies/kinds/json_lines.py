@@ -10,7 +10,7 @@ from spillstore.runtime import lazy_patterns as re
 from spillstore.text_scan import count
 from spillstore_tools.describe import counted, listed
 from spillstore_tools.preview.strategies.actionable import STRONG, score
-from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, rare
+from spillstore_tools.preview.strategies.kinds.excerpts import Picker, excerpts, odd_lines, rare, rows_of
 from spillstore_tools.preview.structured.json_fields import (
     ERRORS,
     LEVELS,
@@ -36,6 +36,7 @@ _KEPT, _FEW = 60, 6  # kinds of trouble; those that are shown where they are ali
 _SCANNED = 200  # records of trouble that are looked at in a block
 _WRITTEN = 8  # ways to write a level that are known
 _OBJECTS = 0.95  # of the lines
+_OBJECT = rows_of(rb"\{[^\n]*+")
 _DIGITS = re.compile(rb"[0-9a-f]*\d[0-9a-f]*")
 _ROOM, _WIDEST = 4800, 2000  # code points of records from the middle, and of one of them
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d+$")
@@ -199,6 +200,7 @@ class JsonLines:
 
     def __init__(self) -> None:
         self._records: list[dict[str, Any]] = []
+        self._objects = self._others = 0  # lines that are objects, and those that are not, nor blank
         self._picker = Picker()
         self._fields: list[_Counted] = []
         self._subject = _Subject([])
@@ -229,8 +231,12 @@ class JsonLines:
             self._begin(block)
         if block.long is not None or not self._records:
             return False
-        if count(block.raw, b"\n{") < _OBJECTS * (block.lines - 1):
+        objects = count(block.raw, b"\n{")
+        if objects < _OBJECTS * (block.lines - 1):
             return False
+        self._objects += objects + block.raw.startswith(b"{")
+        if objects < block.lines - 1 or not block.raw.startswith(b"{"):
+            self._others += sum(1 for _ in odd_lines(_OBJECT, block.raw))
         self._picker.begin(block)
         telling = [field for field in self._fields if field.add(block)]
         # Counting those that hold nothing is ten times as fast as looking at each.
@@ -254,8 +260,10 @@ class JsonLines:
     def cut(self, overview: Overview, request: Request) -> list[Part] | None:
         """As in ``Kind``."""
         keys = dict.fromkeys(key for record in self._records for key in record)
-        words = f"{counted(overview.lines, 'record')} of JSON Lines with {listed(list(keys), NAMED)}"
+        words = f"{counted(self._objects, 'record')} of JSON Lines with {listed(list(keys), NAMED)}"
         words += "".join(f"; {field.told()}" for field in self._fields)
+        if self._others:
+            words += f"; {counted(self._others, 'other line')}"
         picks = self._picks(overview)
         return excerpts(overview, request, words, picks, first=3, last=3, most=_ROOM, widest=_WIDEST)
 

@@ -52,6 +52,7 @@ class Table:
 
     def __init__(self) -> None:
         self._rows = self._beside = self._top = 0
+        self._over_lines = False  # a line has a part of a cell in quotes, whose rest is in others
         self._blamed: Counter[int] = Counter()  # odd rows by column
         self._odd: list[_Odd] = []
         self._unusual: dict[int, list[Pick]] = {}
@@ -170,6 +171,7 @@ class Table:
         if self._form.by not in line:
             self._rows -= 1
             self._beside += 1
+        self._over_lines |= self._form.by != b"" and line.count(b'"') % 2 == 1
         self._blamed[misfit] += 1
         if len(self._odd) < _ODD:
             self._odd.append(_Odd(self._picker.pick(at), misfit))
@@ -209,16 +211,19 @@ class Table:
         """As in ``Kind``."""
         if self._form is None or self._rows < _FEWEST or are_many(overview, strong(overview)):
             return None  # a log has columns, too
-        words = f"{self._form}: {counted(self._rows, 'row')} of {counted(len(self._columns), 'column')}"
+        row = "line" if self._over_lines else "row"
+        words = f"{self._form}: {counted(self._rows, row)} of {counted(len(self._columns), 'column')}"
         if self._top:
             words += ": " + listed([str(column) for column in self._columns], WORDS - 200)
         if odd := self._blamed.total() - self._beside:
-            words += f"; {counted(odd, 'row')} unlike the others"
+            words += f"; {counted(odd, row)} unlike the others"
         unusual = {pick.line.number: pick for picks in self._unusual.values() for pick in picks}
         if unusual:
             words += f"; {counted(len(unusual), 'row')} with a number of more or fewer digits than in others"
         if self._beside:
             words += f"; {counted(self._beside, 'other line')}"
+        if self._over_lines:
+            words += "; cells go over several lines"
         picks = [*(each.pick for each in self._odd), *unusual.values()]
         return excerpts(overview, request, words, picks, first=self._top + 6, last=4)
 
