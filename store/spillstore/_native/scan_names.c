@@ -35,10 +35,12 @@ static int list_could(const Text *t, i64 at, i64 line_end) {
 static int changed_could(const Text *t, i64 at, i64 line_end) {
     if (t->text[at] != '"')
         return 0;
-    i64 end = at + 1;
-    while (end < line_end && end <= at + 257 && !one_of(t->text[end], "\"\\")) end++;
-    const i64 arrow = blanks_end(t, end + 1);
-    return at_is(t, end, '"') && at_is(t, arrow, '-') && at_is(t, arrow + 1, '>');
+    const i64 most = at + 258 < line_end ? at + 258 : line_end;
+    const u8 *quote = memchr(t->text + at + 1, '"', (size_t)(most - at - 1));
+    if (quote == NULL || !is(t, quote - t->text + 1, BLANK))
+        return 0;
+    const i64 arrow = blanks_end(t, quote - t->text + 1);
+    return at_is(t, arrow, '-') && at_is(t, arrow + 1, '>');
 }
 
 /* What is no word behind a sign: quotes, a mark, a call. Returns -1 if it is to be looked at as one. */
@@ -138,7 +140,7 @@ static int path_between(const Text *t, i64 at, i64 begin) {
 
 /* Whether a console may print its value in the next line, since a prompt, a number or a path that begins its line stands
  * before: `> os.environ["DB_PASSWORD"]`, `2) "password"`, `/app/db/password`. */
-static int asked_could(const Text *t, i64 begin, i64 line_end) {
+static __attribute__((noinline)) int asked_could(const Text *t, i64 begin, i64 line_end) {
     if (!printed_could(t, line_end))
         return 0;
     const i64 line = line_before(t, begin);
