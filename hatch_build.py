@@ -44,7 +44,6 @@ FLAGS = ("-O3", "-g0", "-std=c11", "-shared", "-fPIC")
 TOGETHER = (
     ("-flto=auto", "-fno-semantic-interposition"),
     ("-flto", "-fno-semantic-interposition"),
-    (),
 )
 
 
@@ -79,13 +78,12 @@ def build(folder: Path, into: Path | None = None, target: str = "") -> str:
     made = into / f"scan.{uuid.uuid4().hex}.tmp"  # process ids are not unique across containers
     arguments = ["-o", str(made), *map(str, sorted(folder.glob("*.c")))]
     try:
-        for number, together in enumerate(TOGETHER, 1):
-            try:
+        for together in TOGETHER:
+            with contextlib.suppress(subprocess.CalledProcessError):
                 _run([*command, *FLAGS, *together, *arguments])
                 break
-            except subprocess.CalledProcessError:
-                if number == len(TOGETHER):
-                    raise
+        else:
+            _run([*command, *FLAGS, *arguments])
         return _put_in_place(made, into / "scan.so")
     except subprocess.CalledProcessError as error:
         return f"{shlex.join(command)} failed: {error.stderr.strip()[-500:]}"

@@ -235,9 +235,14 @@ def _compared(driver: Driver, count: int, done: Done) -> list[bytes]:
             ):
                 different.append((text, final))
         last.append(text)
+    _tell(driver, different, done)
+    return last
+
+
+def _tell(driver: Driver, different: list[tuple[bytes, bool]], done: Done) -> None:
+    """Note texts that have two answers, the first ones in their shortest form."""
     done.wrong += [_difference(driver, text, final=final) for text, final in different[:MOST_TOLD]]
     done.wrong += [f"{each!r}" for each in different[MOST_TOLD:]]
-    return last
 
 
 def _changed_rows(driver: Driver, rng: random.Random, count: int, done: Done) -> None:
@@ -250,8 +255,7 @@ def _changed_rows(driver: Driver, rng: random.Random, count: int, done: Done) ->
         done.rows += 1
         if _answer(text, driver, final=final) != _answer(text, _automaton(), final=final):
             different.append((text, final))
-    done.wrong += [_difference(driver, text, final=final) for text, final in different[:MOST_TOLD]]
-    done.wrong += [f"{each!r}" for each in different[MOST_TOLD:]]
+    _tell(driver, different, done)
 
 
 def _arguments() -> argparse.Namespace:

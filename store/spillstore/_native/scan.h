@@ -275,6 +275,13 @@ static inline int holds(const Text *t, i64 from, i64 to, const char *word) {
     return 0;
 }
 
+/* Whether a word in small letters stands at `at`, in any case. */
+static inline int stands(const Text *t, i64 at, const char *word, i64 size) {
+    i64 same = 0;
+    while (at >= 0 && at + same < t->size && same < size && (t->text[at + same] | 32) == (u8)word[same]) same++;
+    return same == size;
+}
+
 /* Where blanks end from `at` on. */
 static inline i64 blanks_end(const Text *t, i64 at) {
     if (!is(t, at, BLANK))

@@ -179,9 +179,8 @@ int value_may_follow(const Text *t, i64 stop, int strength) {
 int called(const Text *t, i64 stop) {
     static const char *const WORDS[] = {"password", "passwd", "passphrase"};
     for (int i = 0; i < 3; i++) {
-        i64 size = (i64)strlen(WORDS[i]), at = stop - size, same = 0;
-        while (at >= 0 && same < size && (t->text[at + same] | 32) == (u8)WORDS[i][same]) same++;
-        if (same == size)
+        const i64 size = (i64)strlen(WORDS[i]);
+        if (stands(t, stop - size, WORDS[i], size))
             return 1;
     }
     return 0;

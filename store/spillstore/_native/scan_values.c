@@ -273,13 +273,9 @@ int part_of_a_form(const Text *t, i64 begin) {
         return 0;
     static const char FORM[] = "form-data";
     const i64 size = (i64)strlen(FORM);
-    if (at < 0)
-        at = 0;
-    for (i64 same = 0; at + size <= begin; at++, same = 0) {
-        while (same < size && (t->text[at + same] | 32) == (u8)FORM[same]) same++;
-        if (same == size)
+    for (at = at < 0 ? 0 : at; at + size <= begin; at++)
+        if (stands(t, at, FORM, size))
             return 1;
-    }
     return 0;
 }
 

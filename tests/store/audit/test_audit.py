@@ -401,10 +401,8 @@ def test_limits_that_are_met_are_events(root):
 
 def test_a_full_session_is_an_event(root):
     """The quota, with what the artifact would have had and what the session may take."""
-    limits = {
-        "session_quota": 120_000,
-        "commit_interval": 60.0,
-    }  # one chunk, so all of it is committed at its end
+    # Of one chunk each, so all of it is committed at its end.
+    limits = {"session_quota": 120_000, "commit_interval": 60.0}
     with Store(root, **limits, **NO_FLOORS).session("test") as session:
         session.put(os.urandom(60_000), source="make")
         with pytest.raises(SessionQuotaError):

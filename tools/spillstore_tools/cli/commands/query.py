@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NOTHING_FOUND = 1
 _NAMED = 20  # bad lines that are named
-_NOT_ASCII = re.compile(r"[^\0-\x7f]")  # of JSON, where it stands in texts alone
+_NOT_ASCII = re.compile(r"[^\0-\x7f]+")  # of JSON, where it stands in texts alone
 
 
 @click.command("query")
@@ -143,7 +143,7 @@ class _Found:
 
         for number, match in enumerate(self.matches()):
             fields = {"path": match.path, "line": match.line, "value": match.value}
-            text = _NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], json_text(fields))
+            text = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], json_text(fields))
             yield ("," if number else '{"matches": [').encode() + f"\n  {text}".encode()
         rest = {
             "count": self.count,

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from spillstore_tools.preview.strategies.request import Request
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_DUMP = re.compile(rb"(?m)^([0-9a-f]{6,8}):?((?: +[0-9a-f]{2,8})+)")
+_DIGITS = rb" +[0-9a-f]{2,8}(?=\s|\Z)"  # with nothing behind them: the column of text may begin with two, too
+_DUMP = re.compile(rb"(?m)^([0-9a-f]{6,8}):?((?:" + _DIGITS + rb")+)")
 _HEAD = 8192  # bytes that say what is encoded
-_LINES = rows_of(rb"[0-9a-f]{6,8}(?::?(?> +[0-9a-f]{2,8}(?=[ \n]|\Z))++(?: [^\n]{0,70})?)?")
+_LINES = rows_of(rb"[0-9a-f]{6,8}(?::?(?>" + _DIGITS + rb")++(?: [^\n]{0,70})?)?")
 _SIGNS = 24  # different ones that encoded bytes have at least
 _LEAST = 0.9  # of the lines have the form
 

@@ -219,7 +219,7 @@ class Table:
             words += f"; {counted(odd, row)} unlike the others"
         unusual = {pick.line.number: pick for picks in self._unusual.values() for pick in picks}
         if unusual:
-            words += f"; {counted(len(unusual), 'row')} with a number of more or fewer digits than in others"
+            words += f"; {counted(len(unusual), row)} with a number of more or fewer digits than in others"
         if self._beside:
             words += f"; {counted(self._beside, 'other line')}"
         if self._over_lines:
