@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_VERSION = 5  # of the tables and the function's arguments, as in ``_native/words.c``
+_VERSION = 6  # of the tables and the function's arguments, as in ``_native/words.c``
 _ROOM = 1024  # lines that one call gives out
 
 Before = Literal["anything", "apart", "letter", "line start"]
@@ -113,7 +113,7 @@ def _native() -> _Native | None:
 
     class Word(ctypes.Structure):
         _fields_ = [(name, byte) for name in ("before", "after", "length", "pad")] + [
-            ("offset", ctypes.c_uint32)
+            (name, ctypes.c_uint32) for name in ("offset", "head", "mask")
         ]
 
     class Words(ctypes.Structure):
@@ -181,7 +181,9 @@ def _tables(native: _Native, words: Iterable[Word]) -> tuple[list[Word], Any, li
                 rows[beside << 5 | one] |= 1 << two
         else:
             rows[one << 5 | two] |= 1 << three
-        table[place] = native.word(_BEFORE.index(before), _AFTER.index(after), len(text), 0, offset)
+        head = text[:_LEADING]
+        numbers = (int.from_bytes(each, "little") for each in (head, b"\xff" * len(head)))
+        table[place] = native.word(_BEFORE.index(before), _AFTER.index(after), len(text), 0, offset, *numbers)
         first[(one << 5 | two) + 1] += 1
         offset += len(text)
     first[:] = list(itertools.accumulate(first))

@@ -22,14 +22,15 @@ typedef uint64_t u64;
 typedef int64_t i64;
 
 #define COLOUR 64 /* bytes of the numbers of a colour that are looked through */
-#define VERSION 5
+#define VERSION 6
+#define HEAD 4 /* bytes of a word that are compared together */
 
 /* What stands before a word, and behind it. A check is a necessary condition. APART and ENDED say all, but for a colour whose numbers take
  * more than COLOUR bytes; where there are others, the caller looks at the line again. */
 enum { ANYTHING, APART, LETTER, LINE_START };
 enum { OPEN, ENDED, CALLED, CODE, STATUS };
 
-typedef struct { u8 before, after, length, pad; u32 offset; } Word;
+typedef struct { u8 before, after, length, pad; u32 offset, head, mask; } Word; /* its first HEAD bytes, and which of them it has */
 
 typedef struct {
     const u8 *classes;    /* [256]: 0 to 31 */
@@ -118,20 +119,32 @@ static int after_could(const Words *words, const u8 *text, i64 size, i64 at, u8 
     }
 }
 
+/* The HEAD bytes at `at`, folded, the first one lowest; zeros behind the text. */
+static inline u32 head_at(const Words *words, const u8 *text, i64 size, i64 at) {
+    u32 head = 0;
+    const i64 bytes = size - at < HEAD ? size - at : HEAD;
+    for (i64 i = 0; i < bytes; i++) head |= (u32)words->fold[text[at + i]] << 8 * i;
+    return head;
+}
+
 /* The number of the word that may stand at `at`; NO_WORD if none may. */
-static i64 word_at(const Words *words, const u8 *text, i64 size, i64 at) {
+static inline i64 word_at(const Words *words, const u8 *text, i64 size, i64 at) {
     if (at + 1 >= size)
         return NO_WORD;
-    u32 both = (u32)words->classes[text[at]] << 5 | words->classes[text[at + 1]];
-    for (u32 i = words->first[both]; i < words->first[both + 1]; i++) {
+    const u32 both = (u32)words->classes[text[at]] << 5 | words->classes[text[at + 1]], last = words->first[both + 1];
+    u32 i = words->first[both];
+    if (i == last)
+        return NO_WORD;
+    const u32 head = head_at(words, text, size, at);
+    for (; i < last; i++) {
         const Word *word = &words->words[i];
         const u8 *bytes = words->bytes + word->offset;
-        i64 same = 0;
-        if (at + word->length > size)
+        i64 same = HEAD;
+        if ((head & word->mask) != word->head || at + word->length > size)
             continue;
         while (same < word->length && words->fold[text[at + same]] == bytes[same]) same++;
-        if (same == word->length && before_could(words, text, size, at, word->before) &&
-            after_could(words, text, size, at + same, word->after))
+        if (same >= word->length && before_could(words, text, size, at, word->before) &&
+            after_could(words, text, size, at + word->length, word->after))
             return i;
     }
     return NO_WORD;

@@ -548,6 +548,13 @@ def test_a_root_that_is_empty_is_refused(cli):
         assert (name, answer.code, "'--root': it is empty" in answer.err) == (name, 2, True)
 
 
+def test_a_folder_to_write_to_that_is_empty_is_refused(cli):
+    """It would be an error of the store, which tells how a program names one."""
+    for name in ("copy", "salvage"):
+        answer = cli(name, "s", "--to", "")
+        assert (name, answer.code, "'--to': it is empty; name a folder" in answer.err) == (name, 2, True)
+
+
 def test_a_root_below_the_home(program, tmp_path):
     """``~`` of an option or a variable that no shell has read is the home, for the command that is run, too."""
     kept = tmp_path / "home" / "kept"

@@ -684,7 +684,8 @@ def test_a_session_can_be_served_to_be_read_alone(raw, program, store):
     assert raw.process.wait(120) == 0
     with store.session("s", create=False, read_only=True) as session:
         assert [info.id for info in session.infos()] == [name]
-    assert program("mcp", "--session", "none", "--read-only").code == 125
+    answer = program("mcp", "--session", "none", "--read-only")
+    assert (answer.code, "`spillstore sessions` lists those that there are" in answer.err) == (125, True)
     assert program("mcp", "--read-only").code == 2
 
 

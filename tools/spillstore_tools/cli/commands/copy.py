@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from spillstore_tools.cli.support.completion import complete_folder, complete_session
-from spillstore_tools.cli.support.location import refuse_memory
+from spillstore_tools.cli.support.location import named_target, refuse_memory
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import fail, json_option, note, print_json
 from spillstore_tools.cli.support.progress import progress
@@ -34,6 +34,7 @@ _COUNTS = ("artifacts", "open", "chunks", "events", "size", "stored_size")
     "target",
     required=True,
     metavar="DIR",
+    callback=named_target,
     shell_complete=complete_folder,
     help="The store that they are copied to.",
 )

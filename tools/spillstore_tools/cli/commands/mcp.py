@@ -159,8 +159,9 @@ def command(
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     announce = announcer(as_json=as_json)
+    store = location.store()
     options = ServerOptions(
-        store=location.store(),
+        store=store,
         session=location.session or None,
         project=location.project,
         read_only=read_only,
@@ -174,7 +175,7 @@ def command(
         announce=announce,
     )
     look_as_usual()
-    with served_metrics(metrics, announce):
+    with served_metrics(metrics, announce), location.named(store):
         code = serve(options)
     click.get_current_context().exit(code)
 

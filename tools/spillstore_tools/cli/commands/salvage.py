@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spillstore_tools.cli.support.completion import complete_folder, complete_session
-from spillstore_tools.cli.support.location import refuse_memory
+from spillstore_tools.cli.support.location import named_target, refuse_memory
 from spillstore_tools.cli.support.options import location_options
 from spillstore_tools.cli.support.output import fail, json_option, print_json
 from spillstore_tools.describe import count, human_size
@@ -32,6 +32,7 @@ _INCOMPLETE = 1
     default="salvaged",
     show_default=True,
     metavar="DIR",
+    callback=named_target,
     shell_complete=complete_folder,
     help="The store that the new sessions are put in.",
 )

@@ -58,11 +58,17 @@ class Location:
             SessionNotFoundError: it does not exist.
             SpillstoreError: it cannot be opened.
         """
+        store = self.store()
+        with self.named(store):
+            return store.session(self.session, self.project, create=create, read_only=not write)
+
+    @contextlib.contextmanager
+    def named(self, store: Store) -> Iterator[None]:
+        """A context that opens the session: where there is none, the error says how a command names another."""
         from spillstore.exceptions import SessionNotFoundError  # noqa: PLC0415
 
-        store = self.store()
         try:
-            return store.session(self.session, self.project, create=create, read_only=not write)
+            yield
         except SessionNotFoundError:
             where = f" of project {self.project!r}" if self.project else ""
             raise SessionNotFoundError(
@@ -85,6 +91,17 @@ class Location:
             is_url = ":/" in self.root  # its password is taken out with all others
             found["SPILLSTORE_ROOT"] = self.root if is_url else os.path.abspath(self.root)  # noqa: PTH100  # no link is followed
         return found
+
+
+def named_target(_: click.Context, parameter: click.Parameter, target: str) -> str:
+    """Callback of ``--to``.
+
+    Raises:
+        click.BadParameter: it is empty, as a variable that was never set.
+    """
+    if not target:
+        raise click.BadParameter("it is empty; name a folder", param=parameter)
+    return target
 
 
 def observe() -> None:
