@@ -213,6 +213,19 @@ def test_long_lines():
     assert [gap.inside for gap in gaps_of(parts)].count(True) == 1
 
 
+@pytest.mark.parametrize("words", [400, 6000, 40_000])
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [("", ""), ("begin\n", ""), ("", "end\n"), ("begin\n", "end\n"), ("", "step\n" * 10), ("", "long")],
+)
+def test_what_tells_most_in_a_long_line_at_an_end(words, above, below):
+    """The room of an end alone may be too little for it."""
+    prose = "the quick brown fox jumps while it compiles " * words
+    line = f"{prose}fatal error: disk exploded {prose}\n"
+    text = above + line + (below if below != "long" else line)
+    assert "fatal error: disk exploded" in preview(text.encode(), limit=8000)
+
+
 SOURCES = st.lists(
     st.one_of(
         st.sampled_from(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spillstore.settings import MIB
-from spillstore_tools.preview.parts import Note, Shown, gaps_of
+from spillstore_tools.preview.parts import Note, Shown, gaps_of, length_of
 from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.strategies.decoded import Decoded, encoding_of
 from spillstore_tools.preview.strategies.kinds import Guess
@@ -76,7 +76,7 @@ class Smart:
 
     def _text(self, overview: Overview, request: Request) -> list[Part]:
         """Both ends, and the lines between them that matter."""
-        from spillstore_tools.preview.strategies.fit import closed, fitted  # noqa: PLC0415  # as in ``cut``
+        from spillstore_tools.preview.strategies.fit import closed, fitted, merged  # noqa: PLC0415  # as in ``cut``
         from spillstore_tools.preview.strategies.smart_layout import LINE  # noqa: PLC0415  # likewise
 
         finder = overview.observer
@@ -85,19 +85,44 @@ class Smart:
             candidates = finder.best(ended_well=request.ended_well)
         least = min(request.line_limit or LINE, request.limit // 8)
         # Few lines share the room: as much of each as lets all of them be shown.
+        few = _few_lines(overview)
         shares = [int(request.limit / share) for share in _SHARES] if overview.lines <= _FEW_LINES else []
+        telling = {
+            line.number: line.telling_byte for line in few if request.actionable and line.chars > least
+        }
         for line_limit in (*shares, least):
             attempt = dataclasses.replace(request, line_limit=line_limit, repeats=True)
             parts = fitted(overview, attempt, partial(_filled, overview, attempt, candidates))
-            if line_limit == least or all(
-                gap.first_line == gap.last_line and not gap.lines for gap in gaps_of(parts)
+            if line_limit == least:
+                break
+            gaps = gaps_of(parts)
+            if any(gap.lines or gap.first_line != gap.last_line for gap in gaps):
+                continue
+            # The room of an end may be too little for what tells most in its line, and that of both be enough.
+            places = ((gap, telling.get(gap.first_line)) for gap in gaps)
+            if not any(place is not None and gap.start <= place < gap.end for gap, place in places):
+                break
+            if (
+                length_of(
+                    cut := [part for line in few for part in line.clipped(line_limit, request.clip_marker)]
+                )
+                <= request.limit
             ):
+                parts = merged(cut)
                 break
 
         def held(start: int, end: int) -> list[Line]:
             return [line for each in candidates if each.near_to(start, end) for line in each.around]
 
         return closed(parts, overview, request, held)
+
+
+def _few_lines(overview: Overview) -> list[Line]:
+    """All lines of an output that has few of them and whose lines were all kept, in order; else nothing."""
+    if overview.lines > _FEW_LINES:
+        return []
+    lines = {line.number: line for line in (*overview.forward(), *overview.backward())}
+    return [lines[number] for number in sorted(lines)] if len(lines) == overview.lines else []
 
 
 def _outline(overview: Overview) -> str:
@@ -110,8 +135,10 @@ def _outline(overview: Overview) -> str:
 
 def _is_dense(overview: Overview) -> bool:
     """Whether it is a line or two with hardly a blank, as programs are written for programs; both ends say what it is."""
-    line = next(overview.forward(), None) if overview.lines <= _DENSE_LINES else None
-    return line is not None and line.text[:_SAMPLE].count(" ") < _BLANKS * len(line.text[:_SAMPLE])
+    if overview.lines > _DENSE_LINES:
+        return False
+    samples = [line.text[:_SAMPLE] for line in overview.forward()]
+    return sum(text.count(" ") for text in samples) < _BLANKS * sum(map(len, samples))
 
 
 def _filled(overview: Overview, request: Request, candidates: list[Candidate], room: int) -> list[Part]:

@@ -141,6 +141,14 @@ class Line:
         place = self.telling(self.text) if self.telling is not None else None
         return None if place is None else (self, 0, place)
 
+    @property
+    def telling_byte(self) -> int | None:
+        """The position of what tells most in it; None if nothing does."""
+        if self._told is None:
+            return None
+        stretch: Line = self._told[0]
+        return stretch.start + stretch._positions.offset(self._told[2])
+
     def _ending(self) -> tuple[str, int]:
         """The line's ending and its first byte."""
         return self.suffix(1) if self.ended else ("", self.end)
