@@ -103,7 +103,11 @@ class Writer:
         self._exit_code = _code(value)
 
     def write(
-        self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
+        self,
+        data: bytes | bytearray | memoryview | str,
+        stream: Literal["stdout", "stderr"] = "stdout",
+        *,
+        at: float | None = None,
     ) -> int:
         """Queue bytes of one stream; they are readable at most 200 ms later, unless they are spooled.
 
@@ -111,19 +115,23 @@ class Writer:
             data: bytes, anything with a buffer (copied), or text (stored as UTF-8; half surrogates that stand for
                 bytes become those bytes again).
             stream: ``stdout`` or ``stderr``.
+            at: when they were printed, as a reading of ``time.monotonic``, for who could not write them at once; now by
+                default. Times never go back: bytes are not stored as older than those before them.
 
         Returns:
             How many bytes that was. Blocks only while the queue is full.
 
         Raises:
             RangeError: there is no such stream.
-            UsageError: ``data`` is neither bytes nor text.
+            UsageError: ``data`` is neither bytes nor text, or ``at`` no number.
             ClosedError: the writer was closed.
             ArtifactTooLargeError: the ``reject`` policy's limit is passed; the artifact is discarded.
             StorageError: storing an earlier write failed.
         """
         if stream not in STREAMS:
             raise RangeError(f"stream must be stdout or stderr, not {stream!r}")
+        if at is not None and not isinstance(at, (int, float)):
+            raise UsageError(f"at must be a reading of time.monotonic, or None for now, not {at!r}")
         raw = data if type(data) is bytes else _as_bytes(data)
         size = len(raw)
         if self._passes_limit(size):
@@ -132,18 +140,18 @@ class Writer:
         most = self._pipeline.unfiltered if self._pipeline.filtered else _PIECE
         if size <= most:
             if size:
-                self._take(number, raw)
+                self._take(number, raw, at)
         else:
             for start in range(0, size, most):
-                self._take(number, raw[start : start + most])
+                self._take(number, raw[start : start + most], at)
         return size
 
-    def _take(self, stream: int, data: bytes) -> None:
+    def _take(self, stream: int, data: bytes, at: float | None) -> None:
         if (spool := self._spool) is not None:
-            if spool.write(stream, data):
+            if spool.write(stream, data, at):
                 return
             self._spool = None  # the artifact has begun
-        self._ingest.inboxes.write(self._pipeline, stream, data)
+        self._ingest.inboxes.write(self._pipeline, stream, data, at)
 
     def would_block(self, size: int) -> bool:
         """Whether a write of that many bytes may take milliseconds: no room, much to copy or filter, or a limit passed."""

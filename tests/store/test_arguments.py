@@ -144,6 +144,10 @@ def test_wrong_data_is_refused(session):
                 writer.write(data)
         with pytest.raises(RangeError, match="stdout or stderr"):
             writer.write(b"x", stream="combined")
+        with pytest.raises(
+            UsageError, match="at must be a reading of time.monotonic, or None for now, not 'now'"
+        ):
+            writer.write(b"x", at="now")
 
 
 def test_a_closed_writer_says_so(session):

@@ -183,7 +183,11 @@ class Writer:
     exit_code: SettableAttribute[int | None] = attribute(_writer.Writer.exit_code)
 
     async def write(
-        self, data: bytes | bytearray | memoryview | str, stream: Literal["stdout", "stderr"] = "stdout"
+        self,
+        data: bytes | bytearray | memoryview | str,
+        stream: Literal["stdout", "stderr"] = "stdout",
+        *,
+        at: float | None = None,
     ) -> int:
         """Queue bytes of one stream; while the queue is full, wait on a thread.
 
@@ -194,8 +198,8 @@ class Writer:
             await asyncio.sleep(0)
             self._turn = time.monotonic() + _SLICE
         if self.plain.would_block(len(data)):
-            return await asyncio.to_thread(self.plain.write, data, stream)
-        return self.plain.write(data, stream)
+            return await asyncio.to_thread(self.plain.write, data, stream, at=at)
+        return self.plain.write(data, stream, at=at)
 
     flush = in_thread(_writer.Writer.flush)
     close = in_thread(_writer.Writer.close)

@@ -36,12 +36,12 @@ class Inboxes:
 
     # --- writing ------------------------------------------------------------------------------------------
 
-    def write(self, pipeline: Pipeline, stream: int, data: bytes) -> None:
-        """Put bytes into an artifact's inbox; blocks while its queue is full."""
-        while not self._accept(pipeline, stream, data):
+    def write(self, pipeline: Pipeline, stream: int, data: bytes, at: float | None = None) -> None:
+        """Put bytes into an artifact's inbox; blocks while its queue is full. ``at`` says when they came, if that was before."""
+        while not self._accept(pipeline, stream, data, at):
             self._pump(pipeline, brief=True)
 
-    def _accept(self, pipeline: Pipeline, stream: int, data: bytes) -> bool:
+    def _accept(self, pipeline: Pipeline, stream: int, data: bytes, at: float | None) -> bool:
         """Wait for room and put bytes into the inbox; False if the caller must make the room, for want of other threads."""
         size = len(data)
         with self._queue.guard:
@@ -54,7 +54,7 @@ class Inboxes:
                 self._queue.room.wait()
                 pipeline.waiting -= 1
                 self._queue.refuse_ended(pipeline)
-            pipeline.inbox.append((stream, data, pipeline.now()))
+            pipeline.inbox.append((stream, data, pipeline.now(at)))
             pipeline.inbox_bytes += size
             pipeline.received += size
             pipeline.uncommitted += size

@@ -99,9 +99,12 @@ class Sequencer:
         """Seconds since the output began."""
         return self._monotonic() - self._started
 
-    def now(self) -> int:
-        """Microseconds since the output began."""
-        return int((self._monotonic() - self._started) * 1e6)
+    def now(self, at: float | None = None) -> int:
+        """Microseconds since the output began: now, or at a reading of the clock, which is neither before that nor to come."""
+        now = self._monotonic()
+        if at is not None and at < now:
+            now = max(at, self._started)
+        return int((now - self._started) * 1e6)
 
     @property
     def redactions(self) -> dict[str, int]:
@@ -114,10 +117,10 @@ class Sequencer:
 
     # --- by the caller of a write, while nothing is stored ------------------------------------------------
 
-    def write(self, stream: int, data: bytes) -> None:
-        """Take bytes of one stream at once."""
+    def write(self, stream: int, data: bytes, at: float | None = None) -> None:
+        """Take bytes of one stream at once; ``at`` says when they came, if that was before."""
         with self.filtering:
-            now = self.now()
+            now = self.now(at)
             passed = [(stream, piece, now) for piece in self._filter(stream, data)]
             with self.ordering:
                 self._enter(passed)

@@ -44,8 +44,8 @@ class Spool:
         """Whether the artifact begins with so many more bytes."""
         return not self._pipeline.begun and self._pipeline.received + size > self._size
 
-    def write(self, stream: int, data: bytes) -> bool:
-        """Take bytes; False if the artifact has begun, and they belong into its inbox.
+    def write(self, stream: int, data: bytes, at: float | None = None) -> bool:
+        """Take bytes; False if the artifact has begun, and they belong into its inbox. ``at`` as for ``Inboxes.write``.
 
         Raises:
             ClosedError: the writer was closed.
@@ -61,7 +61,7 @@ class Spool:
             self._refuse_ended()
             pipeline.received += len(data)
             try:
-                pipeline.sequencer.write(stream, data)
+                pipeline.sequencer.write(stream, data, at)
             except Exception as error:
                 raise self._fail(error) from error
             if pipeline.received > self._size:

@@ -179,3 +179,14 @@ def test_writes_that_would_get_one_time_are_redacted_as_one(clock, apart, expect
     found = list(sequencer.filter([(0, b"one\n", 0), (0, b"two\n", apart)]))
     assert b"one\ntwo\n" == b"".join(data for _, data, _ in found)
     assert expected == [now for _, _, now in found]
+
+
+def test_what_came_before_it_could_be_written_has_its_own_time(clock):
+    """Neither before the beginning nor in the time to come."""
+    sequencer = Sequencer(clock=clock, ago=2.0)
+    now = clock.monotonic()
+    for text, at in ((b"first\n", now - 9), (b"then\n", now - 1.5), (b"last\n", now + 5)):
+        sequencer.write(0, text, at)
+    assert [(b"first\n", 0), (b"then\n", 500_000), (b"last\n", 2_000_000)] == [
+        (data, now) for _, data, now in sequencer.runs
+    ]

@@ -295,6 +295,21 @@ def test_what_was_passed_before_counts(tmp_path):
     assert stored(tmp_path)[0][1] == b"begins\n" + PRINTED
 
 
+def test_what_was_held_has_the_time_at_which_it_came(tmp_path):
+    """Not that at which it became too much to pass."""
+    running = subprocess.Popen(
+        [*PROGRAM, "-c", f"echo begins; read x; sleep 0.2; {BOOM}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert running.stdout.readline() == b"begins\n"  # so it was read
+    running.communicate(b"\n")
+    with Store(tmp_path / "store", free_disk_floor=0).session("mine", read_only=True) as session:
+        first, second, *_ = session.artifacts(limit=1).items[0].segments()
+    assert first.data == b"begins\n"
+    assert second.time - first.time >= 0.2
+
+
 def test_a_slow_beginning_leaves_room_for_the_error(tmp_path):
     """However much of the limit has passed by then."""
     running = subprocess.Popen(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import threading
+import time
 from typing import TYPE_CHECKING, Literal
 
 from spillstore.exceptions import (
@@ -58,7 +59,7 @@ class Recorder:
         described: Description,
         scans: OutputScans,
         rules: RedactionRules | None,
-        ago: float,
+        began: float | None,
     ) -> None:
         """Begin with nothing.
 
@@ -68,7 +69,7 @@ class Recorder:
             described: what the output is called.
             scans: read the sequence as it comes.
             rules: by which secrets are taken out; None for none.
-            ago: seconds since the output began.
+            began: when the output began, by ``time.monotonic``; None for now.
         """
         self.lock = threading.Lock()
         self.session: Session | None = None
@@ -89,6 +90,7 @@ class Recorder:
 
             redactors = rules.redactor(), rules.redactor()
             self._redacted = Redacted(rules)
+        ago = 0.0 if began is None else time.monotonic() - began  # to import redaction has taken time
         self.sequencer = Sequencer(redactors=redactors, stream_limit=profile.stream_limit, ago=ago)
         self._context = contextvars.copy_context()  # of the actor: the job's thread has none
         self._writer: Writer | None = None
@@ -114,12 +116,12 @@ class Recorder:
             return frozenset()
         return frozenset(name for name, size in zip(STREAMS, behind, strict=True) if size)
 
-    def write(self, data: bytes, stream: int) -> None:
-        """Take bytes; blocks while the store is behind."""
+    def write(self, data: bytes, stream: int, at: float | None = None) -> None:
+        """Take bytes, as ``Writer.write``; blocks while the store is behind."""
         if self._writer is not None:
-            data = self._write_on(self._writer, data, stream)
+            data = self._write_on(self._writer, data, stream, at)
         if self._writer is None:
-            self.sequencer.write(stream, data)
+            self.sequencer.write(stream, data, at)
             if self.spooling and self._is_much():
                 self.store()
 
@@ -129,11 +131,11 @@ class Recorder:
             limit is not None and max(self.sequencer.passed) > limit
         )
 
-    def _write_on(self, writer: Writer, data: bytes, stream: int) -> bytes:
+    def _write_on(self, writer: Writer, data: bytes, stream: int, at: float | None) -> bytes:
         """Store bytes; returns those that the store has not taken."""
         before = writer.received
         try:
-            writer.write(data, STREAMS[stream])
+            writer.write(data, STREAMS[stream], at=at)
         except SpillstoreError as error:
             taken = writer.received - before
             self._fail(error)

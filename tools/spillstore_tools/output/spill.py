@@ -110,7 +110,7 @@ class Spill:
         self._on_spill = on_spill
         self._context = contextvars.copy_context()  # of the actor, for what happens on other threads
         self._scans = OutputScans(profile, described.source, b"\r" if newline == "cr" else b"\n")
-        self._recorder = Recorder(session, profile, described, self._scans, redaction, ago)
+        self._recorder = Recorder(session, profile, described, self._scans, redaction, began)
         limit = profile.refuse_at(described.source)
         self._refusal = Refusal(limit, described.source, self._recorder, self._scans)
         self._facts = LiveFacts(described, self._recorder, self._scans, flags)
@@ -184,8 +184,16 @@ class Spill:
 
     # --- while it goes on -------------------------------------------------------------------------------
 
-    def write(self, data: bytes | bytearray | memoryview, stream: OutputStream = "stdout") -> int:
+    def write(
+        self,
+        data: bytes | bytearray | memoryview,
+        stream: OutputStream = "stdout",
+        *,
+        at: float | None = None,
+    ) -> int:
         """Take bytes; blocks while the store is behind. Storage failures are kept for ``finish``, not raised.
+
+        ``at`` says when they were printed, as for ``Writer.write``.
 
         Raises:
             UsageError: ``data`` is no bytes.
@@ -202,7 +210,7 @@ class Spill:
         with recorder.lock:
             recorder.sizes[number] += len(piece)
             if not self._refusal.check():
-                recorder.write(piece, number)
+                recorder.write(piece, number, at)
         self._announce()
         return len(piece)
 

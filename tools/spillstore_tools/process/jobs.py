@@ -286,10 +286,10 @@ class Job:
             self.outcome = outcome
         self._settle()
 
-    def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
-        """Take output."""
+    def write(self, data: bytes, stream: OutputStream = "stdout", *, at: float | None = None) -> int:
+        """Take output, as ``Spill.write``."""
         assert self._spill is not None  # it is there until the last text was made
-        self._spill.write(data, stream)
+        self._spill.write(data, stream, at=at)
         if self._on_output is not None and not guarded(self._on_output, stream, data):
             self._on_output = None
         return len(data)

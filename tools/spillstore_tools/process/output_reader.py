@@ -54,8 +54,8 @@ class LeftRunningError(Exception):
 class Sink(Protocol):
     """Takes the output of a process; ``spillstore.Writer`` and ``Spill`` are sinks."""
 
-    def write(self, data: bytes, stream: OutputStream = "stdout") -> int:
-        """Take bytes of one stream; it may block."""
+    def write(self, data: bytes, stream: OutputStream = "stdout", *, at: float | None = None) -> int:
+        """Take bytes of one stream; it may block. ``at`` says when they came, by ``time.monotonic``, if that was before."""
         ...
 
 
@@ -96,7 +96,7 @@ class Process:
 
     Example:
         >>> class Printed(dict):
-        ...     def write(self, data, stream="stdout"):
+        ...     def write(self, data, stream="stdout", at=None):
         ...         self[stream] = self.get(stream, b"") + data
         >>> printed = Printed()
         >>> outcome = Process.start(["sh", "-c", "echo out; echo err >&2; exit 3"]).drain(printed)
@@ -222,6 +222,7 @@ class Process:
 
     def _read(self, sink: Sink, ended: _ReadingLimit | None) -> None:
         """Read until both streams end, or ``ended`` says to stop."""
+        self._pass_on_ahead(sink)
         selector = self._selector
         assert selector is not None  # or there would be no object
         for stream, pipe in self._pipes.items():
@@ -251,6 +252,12 @@ class Process:
         finally:
             for pipe in self._pipes.values():
                 selector.unregister(pipe)
+
+    def _pass_on_ahead(self, sink: Sink) -> None:
+        """Give what was read before this began."""
+        for stream, data, at in getattr(self._started, "read_ahead", list)():
+            self._sizes[stream] += len(data)
+            sink.write(data, stream, at=at)
 
     def held(self) -> bool:
         """Whether another process can still print, although all known ones are gone."""

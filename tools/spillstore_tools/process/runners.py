@@ -22,6 +22,8 @@ from spillstore_tools.process.environment import MARK, for_commands
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from spillstore_tools.process.read_ahead import Piece, ReadAhead
+
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 _LONGEST = 128 * 1024 - 1  # bytes of one argument that Linux takes, its NUL included
@@ -74,7 +76,8 @@ class Started(Protocol):
         """Wait for its end; returns its exit code, or -n if signal n ended it. Called once.
 
         A class that knows more exactly than its caller when the command began and ended has the attributes ``began_at``
-        and ``ended_at``, readings of ``time.monotonic``.
+        and ``ended_at``, readings of ``time.monotonic``. One that has read some of the output has a method ``read_ahead``, which
+        gives it as a list of ``Piece``; who reads calls it before the pipes are read.
         """
         ...
 
@@ -153,6 +156,7 @@ def start_program(
     own_group: bool = True,
     mark: str = "",
     watched: bool = True,
+    read_ahead: bool = False,
     pass_fds: tuple[int, ...] = (),
 ) -> Started:
     """Start a program without a shell.
@@ -167,6 +171,7 @@ def start_program(
             whole. False for a command that must stay in the foreground of our terminal.
         mark: the value of ``SPILLSTORE_JOB`` in ``env``, or an empty string.
         watched: whether the watchdog ends it if we are killed; it needs a mark.
+        read_ahead: whether a thread reads what it prints until somebody else does.
         pass_fds: more descriptors that it inherits.
 
     Raises:
@@ -198,9 +203,14 @@ def start_program(
     for number in pipes[1::2]:
         os.close(number)
     read = [*pipes[::2], -1]
-    return _Local(
+    started = _Local(
         popen, read[0], read[1], own_group=own_group, mark=mark, watched=watched, began=(began, now)
     )
+    if read_ahead:
+        from spillstore_tools.process.read_ahead import ReadAhead  # noqa: PLC0415  # most are read at once
+
+        started.ahead = ReadAhead({started.stdout: "stdout", started.stderr: "stderr"})
+    return started
 
 
 class _Local:
@@ -227,6 +237,10 @@ class _Local:
         self.mark = mark if watched else ""
         self.stdout = stdout
         self.stderr = stderr
+        self.ahead: ReadAhead | None = None
+
+    def read_ahead(self) -> list[Piece]:
+        return [] if self.ahead is None else self.ahead.take()
 
     def wait(self) -> int:
         status = self._popen.wait()
@@ -259,7 +273,7 @@ class _Local:
             return 1
 
     def close(self) -> None:
-        pass  # the process is reaped by ``wait``
+        self.read_ahead()  # the process is reaped by ``wait``
 
 
 def _ticks() -> int:

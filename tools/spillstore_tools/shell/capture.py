@@ -87,16 +87,16 @@ class Capture:
         """Why not all of it is stored, or None."""
         return self._spill.problem
 
-    def write(self, stream: int, data: bytes) -> None:
-        """Take bytes of stream 1 or 2; blocks while the store is behind."""
-        self._spill.write(data, "stderr" if stream == 2 else "stdout")  # noqa: PLR2004  # the descriptor's number
+    def write(self, stream: int, data: bytes, at: float) -> None:
+        """Take bytes of stream 1 or 2, which came ``at`` a reading of ``time.monotonic``; blocks while the store is behind."""
+        self._spill.write(data, "stderr" if stream == 2 else "stdout", at=at)  # noqa: PLR2004  # the descriptor's number
 
-    def shows(self, pieces: Iterable[tuple[int, bytes]]) -> bool:
+    def shows(self, pieces: Iterable[bytes]) -> bool:
         """Whether the profile's limits allow all of it."""
         inline = self._inline
         if inline is None:
             return False
-        data = b"".join(piece for _, piece in pieces)
+        data = b"".join(pieces)
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
         return (
             len(data.decode(errors="replace")) <= inline.chars

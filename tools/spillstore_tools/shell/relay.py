@@ -65,7 +65,7 @@ class Relay:
         self._ended = ended
         self._capture: Capture | None = None
         self._failed = False
-        self._pieces: list[tuple[int, bytes]] = []
+        self._pieces: list[tuple[int, bytes, float]] = []  # each with the time at which it came
         self._complete = True  # whether ``_pieces`` has all output
         self._total = 0
         self._passed = 0  # pieces
@@ -110,7 +110,11 @@ class Relay:
             return
         text: str | None
         try:
-            if self._complete and not capture.is_stored and capture.shows(self._pieces):
+            if (
+                self._complete
+                and not capture.is_stored
+                and capture.shows(data for _, data, _ in self._pieces)
+            ):
                 capture.drop()
                 text = None
             else:
@@ -191,10 +195,11 @@ class Relay:
         if self._failed:
             self._write(stream, data)
             return
+        now = time.monotonic()
         if self._complete:
-            self._pieces.append((stream, data))
+            self._pieces.append((stream, data, now))
         if self._capture is not None:
-            self._give(stream, data)
+            self._give(stream, data, now)
         elif self._total > self._small:
             self._hand_over()
         self._pass_little()
@@ -221,15 +226,15 @@ class Relay:
         if not self._small:
             self._live = min(LIVE, self._capture.limit // 4)
             self._small = min(SMALL, self._capture.limit)
-        for stream, data in list(self._pieces):
+        for stream, data, at in list(self._pieces):
             if self._capture is not None:
-                self._give(stream, data)
+                self._give(stream, data, at)
 
-    def _give(self, stream: int, data: bytes) -> None:
+    def _give(self, stream: int, data: bytes, at: float) -> None:
         capture = self._capture
         assert capture is not None  # the caller has looked
         try:
-            capture.write(stream, data)
+            capture.write(stream, data, at)
         except Exception as error:  # noqa: BLE001  # likewise
             self._fail(_words(error))
             return
@@ -254,7 +259,7 @@ class Relay:
         self._since = None
         pieces = self._pieces[self._passed :]
         self._passed = len(self._pieces)
-        for stream, data in pieces:
+        for stream, data, _ in pieces:
             self._shown += len(data)
             self._write(stream, data)
 

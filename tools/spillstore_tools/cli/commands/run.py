@@ -112,7 +112,13 @@ def command(
     with SignalRelay() as relay:
         try:
             started = start_program(
-                command_line, env=environment, stdin="inherit", own_group=False, mark=mark, watched=False
+                command_line,
+                env=environment,
+                stdin="inherit",
+                own_group=False,
+                mark=mark,
+                watched=False,
+                read_ahead=True,
             )
         except StartError as error:
             _give_up(error, command_line, as_json=as_json)
