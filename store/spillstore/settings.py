@@ -202,7 +202,7 @@ class Settings:
         fields = {field.name: field.default for field in dataclasses.fields(cls)}
         values: dict[str, object] = {}
         for name, default in fields.items():
-            variable = f"SPILLSTORE_{name.upper()}"
+            variable = _variable(name)
             if text := environ.get(variable, ""):
                 values[name] = _parse(name, variable, text, default)
         check_names("setting", overrides, fields)
@@ -211,6 +211,28 @@ class Settings:
                 is_text = isinstance(value, str) and name in SIZES | DURATIONS
                 values[name] = _parse(name, name, str(value), fields[name]) if is_text else value
         return cls(**values)  # type: ignore[arg-type]  # __post_init__ checks each value's type
+
+    @classmethod
+    def wrong(cls, environ: Mapping[str, str]) -> dict[str, str]:
+        """The variables that ``load`` would refuse, and why; but for those of yes and no, whose default may tell more than is wanted.
+
+        >>> Settings.wrong({"SPILLSTORE_ARTIFACT_LIMIT": "nope", "SPILLSTORE_DURABILITY": "full", "HOME": "/"}).keys()
+        dict_keys(['SPILLSTORE_ARTIFACT_LIMIT'])
+        """
+        found: dict[str, str] = {}
+        for field in dataclasses.fields(cls):
+            variable = _variable(field.name)
+            if isinstance(field.default, bool):
+                continue
+            try:
+                cls.load({variable: environ.get(variable, "")})
+            except InvalidSettingError as error:
+                found[variable] = str(error)
+        return found
+
+
+def _variable(name: str) -> str:
+    return f"SPILLSTORE_{name.upper()}"
 
 
 # A size below this would not hold what it bounds.

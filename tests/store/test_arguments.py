@@ -145,7 +145,7 @@ def test_wrong_data_is_refused(session):
         with pytest.raises(RangeError, match="stdout or stderr"):
             writer.write(b"x", stream="combined")
         with pytest.raises(
-            UsageError, match="at must be a reading of time.monotonic, or None for now, not 'now'"
+            UsageError, match=r"at must be a reading of time\.monotonic, or None for now, not 'now'"
         ):
             writer.write(b"x", at="now")
 

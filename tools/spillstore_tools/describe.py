@@ -165,7 +165,7 @@ def described(info: ArtifactInfo, when: Callable[[float], str] = utc) -> Iterato
     if info.received != info.size:
         yield "Received", exact_size(info.received)
     if info.hole is not None:
-        yield "Hole", _hole(info.hole, info.kept)
+        yield "Hole", _hole(info.hole, info)
     if info.digest is not None:
         yield "Digest", info.digest
 
@@ -173,10 +173,12 @@ def described(info: ArtifactInfo, when: Callable[[float], str] = utc) -> Iterato
 def incomplete(info: ArtifactInfo) -> str | None:
     """What an artifact lacks of the output, in words; None if it is complete."""
     if info.hole is not None:
+        from spillstore.model.records import loss  # noqa: PLC0415  # it is loaded where there is an artifact
+
         hole = info.hole
         return (
-            f"bytes {hole.start}-{hole.end} (lines {hole.first_line}-{hole.last_line}) were dropped at its limit of "
-            f"{human_size(info.limit)}"
+            f"bytes {hole.start}-{hole.end} (lines {hole.first_line}-{hole.last_line}) were "
+            f"{loss(info.reason, f'at its limit of {human_size(info.limit)}')}"
         )
     if info.policy == "stop" and info.received > info.size >= info.limit:
         return f"what came after its limit of {human_size(info.limit)} was not kept"
@@ -190,9 +192,13 @@ def _stored(info: ArtifactInfo) -> str:
     return f"{exact_size(info.stored_size)} in {count(info.chunks, 'chunk')}{ratio}"
 
 
-def _hole(hole: HoleInfo, kept: int) -> str:
+def _hole(hole: HoleInfo, info: ArtifactInfo) -> str:
+    from spillstore.model.records import loss  # noqa: PLC0415  # likewise
+
     lines = f"lines {hole.first_line}-{hole.last_line}"
-    return f"bytes {hole.start}-{hole.end} ({lines}) were dropped; {exact_size(kept)} kept"
+    return (
+        f"bytes {hole.start}-{hole.end} ({lines}) were {loss(info.reason, '')}; {exact_size(info.kept)} kept"
+    )
 
 
 def listed(names: Sequence[str], room: int) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore.model.clock import in_utc
-from spillstore.model.records import VIEWS, view_of
+from spillstore.model.records import VIEWS, loss, view_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -129,6 +129,11 @@ class ArtifactInfo:
     def terminator(self) -> bytes:
         """The byte that ends a line: CR where ``newline`` is ``cr``, else LF."""
         return b"\r" if self.newline == "cr" else b"\n"
+
+    @property
+    def loss(self) -> str:
+        """What has happened to the bytes of its hole: they were ``dropped at the artifact's limit``, or ``damaged before it was salvaged``."""
+        return loss(self.reason)
 
     @property
     def created_at(self) -> datetime:

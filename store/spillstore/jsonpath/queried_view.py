@@ -107,8 +107,8 @@ class QueriedView:
         except DroppedRangeError as error:
             low, high = error.dropped_bytes
             raise DroppedRangeError(
-                f"the document of {self.info.id} breaks off at byte {low}: bytes {low}-{high} were dropped when it met "
-                "its limit, and JSON cannot be read past what is missing; what stands before was looked through",
+                f"the document of {self.info.id} breaks off at byte {low}: bytes {low}-{high} were {self.info.loss}, "
+                "and JSON cannot be read past what is missing; what stands before was looked through",
                 dropped_bytes=error.dropped_bytes,
                 dropped_lines=error.dropped_lines,
                 before=error.before,

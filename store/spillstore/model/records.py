@@ -160,8 +160,25 @@ class HoleSpan(NamedTuple):
     line_ends_after: int
 
 
+SALVAGED: Final = "salvaged"  # what the reason of a salvaged artifact begins with
+
+
+def loss(reason: str | None, where: str = "at the artifact's limit") -> str:
+    """What has happened to the bytes of an artifact's hole: they were dropped, or damaged.
+
+    Args:
+        reason: why the artifact was interrupted, or None.
+        where: they were dropped, in words.
+
+    >>> loss(None), loss("salvaged: 65536 bytes in 1 ranges are missing")
+    ("dropped at the artifact's limit", 'damaged before it was salvaged')
+    """
+    damaged = (reason or "").startswith(SALVAGED)
+    return "damaged before it was salvaged" if damaged else f"dropped {where}".rstrip()
+
+
 class Hole(NamedTuple):
-    """What the roll policy has dropped: whole chunks ``[first_seq, last_seq)`` between the head and the tail."""
+    """What the roll policy has dropped, or salvage has not found: whole chunks ``[first_seq, last_seq)`` between the head and the tail."""
 
     first_seq: int
     last_seq: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore.exceptions import DroppedRangeError
+from spillstore.model.records import loss
 
 if TYPE_CHECKING:
     from spillstore.model.records import ArtifactRow, Hole, View
@@ -44,9 +45,9 @@ def refuse(record: ArtifactRow, view: View, hole: Hole, what: str) -> None:
         if first <= last
     ]
     whole = f"Whole lines there are still {' and '.join(lines)}" if lines else "No line is still whole"
+    lost = loss(record.reason, f"when it met its limit of {record.size_limit} bytes")
     raise DroppedRangeError(
-        f"{what} of {record.artifact_id} touch what was dropped when it met its limit of "
-        f"{record.size_limit} bytes: lines {low}-{high}, bytes {span.start}-{span.end} ({view.name}). "
+        f"{what} of {record.artifact_id} touch what was {lost}: lines {low}-{high}, bytes {span.start}-{span.end} ({view.name}). "
         f'{whole}; bytes 0-{span.start} and {span.end}-{size}. Ask for those, or leave the gap out (holes="skip")',
         dropped_bytes=(span.start, span.end),
         dropped_lines=(low, high),

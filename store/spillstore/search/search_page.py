@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spillstore.info import SearchResult
+from spillstore.model.records import loss
 from spillstore.search import line_blocks, searched_text
 from spillstore.search.block_matcher import BlockMatcher
 from spillstore.search.context_lines import ContextLines
@@ -81,7 +82,9 @@ class Search:
             pattern, ignore_case=ignore_case, literal=literal, cleaner=cleaner, terminator=terminator
         )
         # As of now: more may have gone since the extent was read.
-        self._hole = artifact.info.view(stream).hole
+        info = artifact.info
+        self._hole = info.view(stream).hole
+        self._lost = loss(info.reason, "")
         around = ContextLines(artifact, stream, context, self._size, searched)
         self._long_lines = LongLineMatcher(artifact, stream, searched, page, around, invert=invert)
         if begin.line_start is not None:
@@ -132,7 +135,7 @@ class Search:
         if self._searched.has_uncleaned:
             yield f"lines above {searched_text.CLEANED} bytes were searched as they are stored"
         if self._hole is not None:
-            yield f"bytes {self._hole.start}-{self._hole.end} were dropped and could not be searched"
+            yield f"bytes {self._hole.start}-{self._hole.end} were {self._lost} and could not be searched"
 
     def _read(self) -> Iterator[Block]:
         """The blocks to search, from the end of the page before on."""

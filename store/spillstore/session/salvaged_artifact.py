@@ -17,7 +17,7 @@ from spillstore.format import chunk_codec
 from spillstore.format.chunk import ALL_BITS, END_SHIFT
 from spillstore.format.chunk_codec import ChunkRow
 from spillstore.format.digests import DIGEST_SIZE, new_digest
-from spillstore.model.records import COMBINED, VIEWS, ArtifactRow, Hole, HoleSpan, View
+from spillstore.model.records import COMBINED, SALVAGED, VIEWS, ArtifactRow, Hole, HoleSpan, View
 from spillstore.session.salvaged_part import Part
 from spillstore.session.salvaged_runs import Good, Run, ends, line_after, starts
 
@@ -295,7 +295,7 @@ def _reason(missing: list[MissingRange], *, known: bool) -> str:
     what = [] if known else ["its row is lost"]
     if lost:
         what.append(f"{lost} bytes in {len(missing)} ranges are missing")
-    return "salvaged: " + "; ".join(what)
+    return f"{SALVAGED}: {'; '.join(what)}"
 
 
 def made_up(artifact_id: str, key: int, newline: str, chunk_size: int) -> ArtifactRow:

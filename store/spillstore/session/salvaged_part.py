@@ -8,6 +8,7 @@ from spillstore.format import chunk_codec
 from spillstore.format.chunker import Chunker
 from spillstore.format.digests import new_digest
 from spillstore.model.ids import new_artifact_id
+from spillstore.model.records import SALVAGED
 from spillstore.session.salvaged_runs import range_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Part:
             artifact_id=self.name,
             tool_call_id=None,
             state="interrupted",
-            reason=f"salvaged: bytes {self.range.start} to {self.range.end - 1} of {record.artifact_id}",
+            reason=f"{SALVAGED}: bytes {self.range.start} to {self.range.end - 1} of {record.artifact_id}",
             newline=self._newline,
             ended_us=record.ended_us or record.created_us + self._run.last.time_end,
             chunks=chunks,

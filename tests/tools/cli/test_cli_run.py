@@ -315,7 +315,7 @@ def test_storage_that_fails_at_once(cli):
     [
         {"SPILLSTORE_ROOT": "/dev/null/store"},
         {"SPILLSTORE_FREE_DISK_FLOOR": "9000000GiB"},
-        {"SPILLSTORE_QUEUE_BYTES": "nonsense"},
+        {"SPILLSTORE_HIDDEN_METADATA": "nonsense"},
         {"SPILLSTORE_SESSION": "a\nb"},
     ],
 )
@@ -610,6 +610,15 @@ def test_configuration_that_makes_no_sense(cli, store, tmp_path, monkeypatch):
     )
     found = cli("run", "--json", "--", "true").json
     assert "inline_limit" in found["configuration_error"]
+
+
+def test_a_setting_of_the_store_that_makes_no_sense(cli, store):
+    """The output is stored all the same: it would be lost."""
+    answer = cli("run", "--", "seq", 3000, env={"SPILLSTORE_ARTIFACT_LIMIT": "nope", "SPILLSTORE_LEASE": "0"})
+    assert (answer.code, last(store)[1]) == (0, b"".join(b"%d\n" % number for number in range(1, 3001)))
+    assert "SPILLSTORE_ARTIFACT_LIMIT must be a size" in answer.err
+    assert answer.err.endswith("not 'nope'; the defaults are used\n")
+    assert "NOT STORED" not in answer.text
 
 
 @pytest.mark.parametrize(

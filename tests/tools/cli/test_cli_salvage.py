@@ -49,6 +49,17 @@ def test_a_session_or_a_file_is_salvaged_and_what_is_missing_told(damaged, capsy
     whole, cut = each["artifacts"]
     assert whole["complete"] and not cut["complete"] and cut["missing"][0]["start"] > 0
     assert Store("salvaged").check() == 2
+    where = ("--session", "ci", "--root", "salvaged")
+    for command in (
+        ("cat", "--skip-holes"),
+        ("show", "--skip-holes"),
+        ("search", "--count", "1"),
+        ("verify",),
+        ("info",),
+    ):
+        assert _invoke([command[0], name, *command[1:], *where]) in {0, 2}
+        said = "".join(capsys.readouterr())
+        assert "damaged before it was salvaged" in said and "dropped" not in said
     code, out, _ = run(capsys, "--session", "ci", "--root", "out", "--to", "again")
     assert code == 1 and out.splitlines()[0] == first.replace("salvaged", "again")
 

@@ -173,3 +173,18 @@ def test_a_session_of_an_older_version_is_shown(cli, tmp_path, arguments):
     (folder / "session.db").chmod(0o600)
     where = ["--root", str(tmp_path / "old"), "--project", "web", "--session", "chat-42"]
     assert cli(*arguments, *where).code == 0
+
+
+def test_what_is_left_out_is_told(cli, rolled):
+    """How much of the range was dropped."""
+    answer = cli("show", rolled, "--skip-holes")
+    missing = answer.err.split(" bytes ")[0].removeprefix("spillstore: ").replace(",", "")
+    hole = cli("info", rolled, "--json").json["hole"]
+    assert int(missing) == hole["end"] - hole["start"]
+    assert cli("show", rolled, "--bytes", "0-10").err == ""
+
+
+def test_a_count_that_is_not_all_says_so(cli, rolled):
+    """What was dropped may have matched, too."""
+    for options in (["--count"], ["--ids-only", "--all"], []):
+        assert "were dropped and could not be searched" in cli("search", "line", *options).err

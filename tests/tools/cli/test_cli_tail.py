@@ -144,3 +144,11 @@ def test_follow_in_a_closed_pipe(start, store):
         stop.set()
         thread.join()
         assert process.stderr.read() == b""
+
+
+def test_what_is_missing_is_told(cli, rolled):
+    """The lines that were asked for and dropped, not those that were not asked for."""
+    answer = cli("tail", rolled, "-n", 1_000_000)
+    assert (answer.code, answer.out) == (0, cli("cat", rolled, "--skip-holes").out[-len(answer.out) :])
+    assert "are missing here, wholly or in part: they were dropped at the artifact's limit" in answer.err
+    assert cli("tail", rolled, "-n", 3).err == ""

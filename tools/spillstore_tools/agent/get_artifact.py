@@ -321,7 +321,7 @@ class _RangeAnswer:
         return f"[{name_of(self._artifact)}: {shown} of {self._lines}, bytes {start}-{at} of {self._size}{view}{notes}]\n"
 
     def _dropped(self, hole: HoleInfo) -> str:
-        return f"bytes {hole.start}-{hole.end} were dropped at the artifact's limit and cannot be fetched"
+        return f"bytes {hole.start}-{hole.end} were {self._artifact.info.loss} and cannot be fetched"
 
     def _cursor(self, at: int) -> str:
         span = self._range

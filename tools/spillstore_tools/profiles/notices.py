@@ -33,7 +33,7 @@ def redrawn_notice(overview: Overview, facts: Facts, view: View = "combined") ->
 
 
 def search_command(stored: Stored, view: View = "combined", *, name: str = "", long: bool = False) -> str:
-    """A shell command that searches the stored output; ``name`` stands for its id, and of ``long`` lines it shows a part.
+    """A shell command that searches what is stored; ``name`` stands for its id, and of ``long`` lines it shows a part.
 
     Example:
         >>> from spillstore_tools.profiles.facts import Stored
@@ -41,8 +41,9 @@ def search_command(stored: Stored, view: View = "combined", *, name: str = "", l
         'spillstore cat art_1_a --stream stderr --session s | rg PATTERN'
     """
     stream = "" if view == "combined" else f" --stream {view}"
+    holes = " --skip-holes" if view in stored.holes else ""
     rg = "rg -o '.{0,80}PATTERN.{0,80}'" if long else "rg PATTERN"
-    return f"spillstore cat {name or stored.id}{stream}{stored.flags} | {rg}"
+    return f"spillstore cat {name or stored.id}{stream}{holes}{stored.flags} | {rg}"
 
 
 def get_artifact_call(facts: Facts, **arguments: object) -> str:

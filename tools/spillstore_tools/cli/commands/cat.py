@@ -62,8 +62,9 @@ def command(
             else:
                 write_bytes(artifact.reading(counted, 0, size, stream=view))
             is_whole = True
+        loss = artifact.info.loss
     if is_whole and counted.size < size:
-        note(f"{exact_size(size - counted.size)} are missing here: they were dropped at the artifact's limit")
+        note(f"{exact_size(size - counted.size)} are missing here: they were {loss}")
 
 
 class _Counted:

@@ -58,9 +58,10 @@ def command(
                 holes=holes(skip_holes),
                 on_progress=far,
             )
+        loss = artifact.info.loss
     if as_json:
         print_json({"id": artifact.id, "file": file, **dataclasses.asdict(done)})
         return
     click.echo(f"Exported {artifact.id} to {file} ({exact_size(done.size)})")
     if done.dropped:
-        note(f"{exact_size(done.dropped)} are missing there: they were dropped at the artifact's limit")
+        note(f"{exact_size(done.dropped)} are missing there: they were {loss}")

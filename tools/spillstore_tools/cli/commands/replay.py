@@ -67,8 +67,9 @@ def command(
         byte_blocks(artifact, 0, size, skip=skip_holes)  # refuses a hole before anything is printed
         segments = artifact.segments(holes=holes(skip_holes))
         written = _list(segments) if as_json else _play(segments, speed, max_wait)
+        loss = artifact.info.loss
     if written < size:
-        note(f"{exact_size(size - written)} are missing here: they were dropped at the artifact's limit")
+        note(f"{exact_size(size - written)} are missing here: they were {loss}")
 
 
 def _play(segments: Iterable[Segment], speed: float, max_wait: float | None) -> int:

@@ -250,6 +250,7 @@ def _record(
     )
     from spillstore.observers import begin_operation  # noqa: PLC0415  # likewise
     from spillstore.redaction import DEFAULT  # noqa: PLC0415  # likewise
+    from spillstore.settings import Settings  # noqa: PLC0415  # likewise
     from spillstore_tools.config.redaction_rules import Redaction  # noqa: PLC0415  # likewise
     from spillstore_tools.output.output_events import COMMAND  # noqa: PLC0415  # likewise
     from spillstore_tools.output.spill import Spill  # noqa: PLC0415  # likewise
@@ -270,6 +271,9 @@ def _record(
         observe()
     except SpillstoreError as error:  # likewise
         misconfigured = misconfigured or str(error)
+    for variable, wrong in Settings.wrong(os.environ).items():  # likewise, and has its own environment
+        del os.environ[variable]
+        misconfigured = misconfigured or wrong
     operation = begin_operation(COMMAND, {"tool": options.source})
     hint = Hint(location.flags)
     sessions: list[Session] = []

@@ -216,7 +216,7 @@ def _print(found: Iterator[tuple[Artifact, SearchResult]], pattern: str, options
                     f"{blank}{styled(artifact.id, _HEADING)} {label(artifact.info.command or '')}".rstrip(" ")
                 )
             _print_rows(result, pattern, options)
-            _report(artifact, result, options)
+        _report(artifact, result, options)
         total += result.lines
     return total
 
@@ -237,10 +237,10 @@ def _print_rows(result: SearchResult, pattern: str, options: _Options) -> None:
 
 
 def _report(artifact: Artifact, result: SearchResult, options: _Options) -> None:
+    of = f" {artifact.id}" if options.all_of_them else ""
     for each in result.notes:
-        note(each)
-    if result.cursor is not None:
-        of = f" {artifact.id}" if options.all_of_them else ""
+        note(f"{of and f'in{of}: '}{each}")
+    if result.cursor is not None and not (options.ids_only or options.count):
         note(f"there may be more{of and f' in{of}'}: --cursor {result.cursor}{of}")
 
 

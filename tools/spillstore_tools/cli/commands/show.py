@@ -29,6 +29,7 @@ from spillstore_tools.cli.support.read import (
     byte_blocks,
     json_stream,
     line_blocks,
+    note_missing,
     path_option,
 )
 from spillstore_tools.describe import count
@@ -108,6 +109,7 @@ def command(
         data_blocks = artifact.reading(blocks, start, end, stream=view)
         document = {"id": artifact.id, "stream": stream, **document}
         _print(data_blocks, text, document if as_json else None, raw=raw, no_pager=no_pager)
+        note_missing(artifact, start, end, view)
 
 
 def _print(

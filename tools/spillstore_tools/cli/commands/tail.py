@@ -9,7 +9,7 @@ import click
 from spillstore_tools.cli.support.artifacts import find
 from spillstore_tools.cli.support.options import id_argument, location_options, stream_option
 from spillstore_tools.cli.support.output import at_terminal, json_option, print_json, write_bytes, write_text
-from spillstore_tools.cli.support.read import artifact_text, start_of_last_lines
+from spillstore_tools.cli.support.read import artifact_text, note_missing_lines, start_of_last_lines
 from spillstore_tools.preview.text.encoded import encoding_of
 from spillstore_tools.preview.text.stream import clean_blocks
 
@@ -53,6 +53,7 @@ def command(
         start = start_of_last_lines(artifact, lines, stream=view)
         end = artifact.info.view(view).size
         if follow:
+            note_missing_lines(artifact, lines, view)
             blocks = artifact.follow(start, stream=view, holes="skip")
         else:
             blocks = artifact.chunks(start, end, stream=view, holes="skip")
@@ -65,3 +66,5 @@ def command(
         else:
             text = text if follow else artifact_text(artifact, text, start, end, view)
             write_text(text, flush=follow, seen=at_terminal())
+        if not follow:
+            note_missing_lines(artifact, lines, view)

@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from spillstore_tools.cli.support.output import note
+from spillstore_tools.describe import exact_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,6 +67,24 @@ def byte_blocks(
     if hole is not None and max(start, hole.start) < min(last, hole.end):
         artifact.read_bytes(start, last, stream=stream)  # raises the error
     return artifact.chunks(start, end, stream=stream, holes=holes(skip))
+
+
+def note_missing(artifact: Artifact, start: int, end: int, stream: Stream) -> None:
+    """Say how many of the bytes ``[start, end)`` are missing, if any are."""
+    hole = artifact.info.view(stream).hole
+    lost = 0 if hole is None else min(end, hole.end) - max(start, hole.start)
+    if lost > 0:
+        note(f"{exact_size(lost)} are missing here: they were {artifact.info.loss}")
+
+
+def note_missing_lines(artifact: Artifact, last: int, stream: Stream) -> None:
+    """Say which of the ``last`` lines are missing, or a part of them, if any are."""
+    view = artifact.info.view(stream)
+    first = max(1, view.lines - last + 1)
+    if view.hole is not None and first <= view.hole.last_line:
+        first = max(first, view.hole.first_line)
+        lines = f"lines {first} to {view.hole.last_line}" if first < view.hole.last_line else f"line {first}"
+        note(f"{lines} are missing here, wholly or in part: they were {artifact.info.loss}")
 
 
 def artifact_text(

@@ -102,7 +102,7 @@ def line_layout(artifact: Artifact, stream: Stream) -> Layout:
     before = hole.first_line if begin < hole.start else hole.first_line - 1
     first = hole.last_line if hole.torn else hole.last_line + 1
     after = max(0, view.lines - first + 1)
-    return _around(hole, (before, after), first, view.size)
+    return _around(hole, (before, after), first, view.size, artifact.info.loss)
 
 
 def hex_layout(artifact: Artifact, stream: Stream) -> Layout:
@@ -111,7 +111,7 @@ def hex_layout(artifact: Artifact, stream: Stream) -> Layout:
     if view.hole is None:
         return Layout(_hex_rows(view.size), (Region(0, _hex_rows(view.size), 0, 0, view.size),), None)
     rows = _hex_rows(view.hole.start), _hex_rows(view.size - view.hole.end)
-    layout = _around(view.hole, rows, view.hole.end, view.size)
+    layout = _around(view.hole, rows, view.hole.end, view.size, artifact.info.loss)
     before, after = layout.regions
     return dataclasses.replace(layout, regions=(dataclasses.replace(before, number=0), after))
 
@@ -120,12 +120,12 @@ def _hex_rows(size: int) -> int:
     return -(-size // HEX_BYTES)
 
 
-def _around(hole: HoleInfo, rows: tuple[int, int], number: int, size: int) -> Layout:
+def _around(hole: HoleInfo, rows: tuple[int, int], number: int, size: int, loss: str) -> Layout:
     before, after = rows
     regions = (Region(0, before, 1, 0, hole.start), Region(before + 1, after, number, hole.end, size))
     lines = count(hole.last_line - hole.first_line + 1, "line")
     note = (
-        f"{lines}, {hole.first_line:,} to {hole.last_line:,}, were dropped at the artifact's limit: "
+        f"{lines}, {hole.first_line:,} to {hole.last_line:,}, were {loss}: "
         f"bytes {hole.start:,} to {hole.end:,}, {human_size(hole.end - hole.start)}"
     )
     row = Row(index=before, kind="hole", number=hole.first_line, start=hole.start, end=hole.end, note=note)
