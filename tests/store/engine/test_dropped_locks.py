@@ -6,14 +6,20 @@ import errno
 import fcntl
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+import threading
 
 import pytest
 from support import NO_FLOORS
 
 from spillstore import Store
+from spillstore.engine.sqlite import connection, database, fork_safety
+from spillstore.engine.sqlite.connection import FileLock
+from spillstore.engine.sqlite.soft_delete import bury
 from spillstore.exceptions import SessionDeletedError, StorageError
+from spillstore.settings import Settings
 
 pytestmark = pytest.mark.files
 
@@ -203,3 +209,65 @@ def test_a_journal_that_cannot_be_looked_at_is_told_as_ours(tmp_path, monkeypatc
             with pytest.raises(StorageError, match="Input/output error"):
                 session.put(b"y")
         assert b"x" == session.artifact(artifact.id).read()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(("module", "moment"), [(fork_safety, "refuse_inherited"), (database, "_configure")])
+def test_the_file_of_one_session_is_not_read_with_the_journal_of_another(
+    tmp_path, monkeypatch, module, moment, read_only
+):
+    """Where the folder is exchanged while a session is opened, before its file is or before its journal; and the new one stays whole."""
+    store = Store(tmp_path, **NO_FLOORS)
+    old, new = (tmp_path / "_" / name for name in ("test", "next"))
+    with store.session("test") as session:
+        session.put(b"old\n")
+    kept = store.session("next")
+    for number in range(5):
+        kept.put(b"new %d\n" % number)  # in its WAL, which is open
+
+    step, moved = getattr(module, moment), []
+
+    def exchanged(*arguments, **options):
+        if not moved:
+            moved.append(old.rename(tmp_path / "_" / ".gone-old"))
+            new.rename(old)
+        return step(*arguments, **options)
+
+    monkeypatch.setattr(module, moment, exchanged)
+    lock = FileLock(old / "session.db")
+    with pytest.raises(SessionDeletedError, match="exchanged while it was opened"):
+        database.connect(old / "session.db", Settings(), read_only=read_only, lock=lock)
+    lock.close()
+    kept.close()
+    with sqlite3.connect(old / "session.db") as rows:
+        assert rows.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert rows.execute("SELECT count(*) FROM artifact").fetchone() == (5,)
+
+
+def test_a_session_does_not_go_while_its_file_is_closed(tmp_path, monkeypatch):
+    """Who closes it last removes its WAL by its path, which must not lead to that of a new session by then."""
+    monkeypatch.setattr(connection, "_BRIEFLY", 300)
+    folder = tmp_path / "_" / "test"
+    with Store(tmp_path, **NO_FLOORS).session("test") as session:
+        session.put(b"x")
+    waits = threading.Event()
+    wait = connection._Waiter.wait
+    monkeypatch.setattr(connection._Waiter, "wait", lambda waiter: waits.set() or wait(waiter))
+    closing = FileLock(folder / "session.db")
+    closing.acquire(0)
+    burying = threading.Thread(target=bury, args=(folder, "0"))
+    burying.start()
+    assert waits.wait(300)
+    assert folder.exists()
+    closing.release()
+    burying.join()
+    closing.close()
+    assert not folder.exists()
+
+
+def test_storing_in_a_session_that_goes_says_so(tmp_path):
+    """Also where its folder is missed first by who measures the disk."""
+    with Store(tmp_path, artifacts_per_minute=0).session("test") as session:
+        (tmp_path / "_" / "test").rename(tmp_path / "_" / ".gone-test")
+        with pytest.raises(SessionDeletedError):
+            session.put(b"x")

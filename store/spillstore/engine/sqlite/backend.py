@@ -45,6 +45,7 @@ from spillstore.exceptions import (
     LockedError,
     SchemaTooOldError,
     SessionBusyError,
+    SessionDeletedError,
     SpillstoreError,
     StorageError,
     UnsafeRootError,
@@ -259,8 +260,8 @@ class FolderBackend:
         with fork_safety.using:
             try:
                 connection = connect(folder / DATABASE, self._settings, read_only=True)
-            except StorageError:
-                if not is_gone(folder):
+            except StorageError as error:
+                if not isinstance(error, SessionDeletedError) and not is_gone(folder):
                     raise
                 raise VanishedError from None
             with contextlib.closing(connection), translated("reading the session"):

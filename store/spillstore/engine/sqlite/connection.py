@@ -105,7 +105,7 @@ class FileLock:
             stale = self._folder
             try:
                 status = os.fstat(stale)
-                self._is_found = _file_at(folder) in {None, (status.st_dev, status.st_ino)}
+                self._is_found = file_at(folder) in {None, (status.st_dev, status.st_ino)}
             finally:
                 if not self._is_found:
                     self._folder = None
@@ -269,19 +269,19 @@ class Connection(SessionRows):
             SessionDeletedError: the file was removed, with its folder or without, or another is in its place.
             StaleError: its WAL was.
         """
-        if _file_at(self._path) != self.file:
+        if file_at(self._path) != self.file:
             raise SessionDeletedError(
                 f"{self._path} was removed or exchanged by another program while it was open here; nothing can be stored "
                 "in it any more: open the session anew"
             )
-        if self._wal is not None and _file_at(self._wal_path) != self._wal_file:
+        if self._wal is not None and file_at(self._wal_path) != self._wal_file:
             raise StaleError(
                 f"{self._wal_path} was removed while it was in use: a program here has opened and closed the session's files "
                 "itself, which drops the locks on them; copy a session with `spillstore export`, or in another process"
             )
 
 
-def _file_at(path: str) -> tuple[int, int] | None:
+def file_at(path: str) -> tuple[int, int] | None:
     """Device and inode of the file that a path leads to."""
     try:
         status = os.stat(path)  # noqa: PTH116  # half the time of a Path's

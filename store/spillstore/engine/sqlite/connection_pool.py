@@ -166,7 +166,7 @@ class ConnectionPool:
     def checkpointer(self) -> Connection:
         """The connection for checkpoints; the caller holds ``checkpointing``."""
         if self._checkpointer is None:
-            self._checkpointer = self._connect(read_only=False)
+            self._checkpointer = self.connect_again(read_only=False)
         return self._checkpointer
 
     # --- reading ------------------------------------------------------------------------------------------

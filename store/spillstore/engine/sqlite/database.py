@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from spillstore.engine.errors import register, translated
 from spillstore.engine.sqlite import fork_safety, path_safety, schema_check, sql
-from spillstore.engine.sqlite.connection import Connection
+from spillstore.engine.sqlite.connection import Connection, file_at
 from spillstore.engine.sqlite.rows import SessionRows
 from spillstore.exceptions import (
     DiskFullError,
@@ -21,6 +21,7 @@ from spillstore.exceptions import (
     LockedError,
     NotASessionError,
     ReadOnlyError,
+    SessionDeletedError,
     SpillstoreError,
     StorageError,
     UnsupportedError,
@@ -193,25 +194,49 @@ def connect(
     Raises:
         UnsafeRootError: the file, or one beside it, leads elsewhere.
         ForkError: a parent process had the file open and could not close it before it forked this one.
+        SessionDeletedError: another file took its place meanwhile.
         StorageError: the file cannot be opened.
     """
     with translated(f"opening {path}"), contextlib.nullcontext() if lock is None else lock.briefly():
         path_safety.check_companion_files(path, writing=not read_only)
-        connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings, lock)
+        before = file_at(str(path))
         try:
-            _configure(connection, settings, read_only=read_only, mapped=not foreign)
-        except sqlite3.OperationalError as error:
-            connection.close()
-            if not read_only:
+            connection = _opened(
+                path, settings, read_only=read_only, immutable=immutable, foreign=foreign, lock=lock
+            )
+        except sqlite3.Error as error:
+            if file_at(str(path)) in {None, before}:
                 raise
-            # A WAL database where its -shm file cannot be made: on media that cannot be written nobody is writing to it.
-            if os.access(path.parent, os.W_OK):
-                _check_nobody_writes(path, error, None if lock is None else settings)
-            connection = _connect(path, _mode(read_only=True, immutable=True), settings, lock)
-            _configure(connection, settings, read_only=True, mapped=not foreign)
-        except BaseException:
+            raise _exchanged(path) from error
+        # SQLite finds the file and its WAL by the path: those of two sessions would be read, and written, as one.
+        if file_at(str(path)) != connection.file:
             connection.close()
+            raise _exchanged(path)
+    return connection
+
+
+def _exchanged(path: Path) -> SessionDeletedError:
+    return SessionDeletedError(f"{path} was removed or exchanged while it was opened; open it anew")
+
+
+def _opened(
+    path: Path, settings: Settings, *, read_only: bool, immutable: bool, foreign: bool, lock: FileLock | None
+) -> Connection:
+    connection = _connect(path, _mode(read_only=read_only, immutable=immutable), settings, lock)
+    try:
+        _configure(connection, settings, read_only=read_only, mapped=not foreign)
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not read_only:
             raise
+        # A WAL database where its -shm file cannot be made: on media that cannot be written nobody is writing to it.
+        if os.access(path.parent, os.W_OK):
+            _check_nobody_writes(path, error, None if lock is None else settings)
+        connection = _connect(path, _mode(read_only=True, immutable=True), settings, lock)
+        _configure(connection, settings, read_only=True, mapped=not foreign)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -14,7 +14,7 @@ from spillstore.engine.sqlite.free_space import check_free_space
 from spillstore.engine.sqlite.schema_check import checked_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
-from spillstore.exceptions import SchemaTooOldError, SessionDeletedError, SpillstoreError
+from spillstore.exceptions import SchemaTooOldError, SessionDeletedError, SpillstoreError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,8 +167,14 @@ class SessionFile:
 
         Raises:
             DiskFullError: it is not.
+            SessionDeletedError: the session is gone.
         """
-        check_free_space(self._folder, self._settings)
+        try:
+            check_free_space(self._folder, self._settings)
+        except StorageError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            raise SessionDeletedError("the session was deleted; nothing more can be stored in it") from None
 
     def space_for(self, stored: int, artifacts: int) -> int:
         """An upper bound of what ``stored`` bytes of chunks, of ``artifacts`` artifacts, add to ``used``."""

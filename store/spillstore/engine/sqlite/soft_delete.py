@@ -16,6 +16,8 @@ import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spillstore.engine.errors import translated
+from spillstore.engine.sqlite.connection import FileLock
+from spillstore.engine.sqlite.database import DATABASE
 from spillstore.engine.sqlite.folders import open_root, project_of
 from spillstore.exceptions import StorageError
 
@@ -32,14 +34,20 @@ _log = logging.getLogger("spillstore")
 def bury(folder: Path, uid: str) -> Path:
     """Rename a session's folder out of sight; atomic, and fine if somebody else did it already.
 
+    Not while another process opens or closes the session's file: who closes it as the last one removes the WAL that the path leads
+    to, which would be that of a new session.
+
     Returns:
         Where it lies now.
     """
     gone = folder.with_name(f"{DELETED_PREFIX}{uid}")
+    lock = FileLock(folder / DATABASE)
     with (
         translated(f"deleting {folder}"),
         contextlib.suppress(FileNotFoundError),
         project_of(folder) as project,
+        contextlib.closing(lock),
+        lock.briefly(),
     ):
         project.rename(folder.name, gone.name)
     return gone
