@@ -6,7 +6,9 @@ import dataclasses
 import json
 import re
 import signal
+import socket
 import subprocess
+from urllib.parse import urlsplit
 
 import click
 import pytest
@@ -302,9 +304,13 @@ def test_what_servers_say(start, command, root):
 
 
 def test_what_the_viewer_in_a_browser_says(start, root):
-    """Where it is."""
+    """Where it is; then notes."""
     process = start("ui", "--json")
-    Reader().object(json.loads(process.stderr.readline()), "ui", "ui")
+    url = json.loads(process.stderr.readline())
+    Reader().object(url, "ui", "ui")
+    with socket.create_connection(("127.0.0.1", urlsplit(url["url"]).port), timeout=120) as connection:
+        connection.sendall(b"x\r\n\r\n")
+        Reader().object(json.loads(process.stderr.readline()), "note", "a note of ui")
     process.send_signal(signal.SIGTERM)
     process.communicate()
 

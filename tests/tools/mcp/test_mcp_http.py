@@ -279,7 +279,10 @@ def test_requests_of_strangers_do_not_fill_the_log(root, start):
             with strangers(port, 1, b"nonsense\r\n\r\n") as (one,):
                 assert one.recv(100).startswith(b"HTTP/1.1 400")
             assert Caller(port).post(INITIALIZE, Host="evil.example")[0] == 421
-        assert 2 <= len(told(process)) <= 20
+        lines = told(process)
+        assert 2 <= len(lines) <= 20
+        notes = {json.loads(line)["note"] for line in lines}
+        assert "a request names another host than this server" in notes
 
 
 BOMBS = {

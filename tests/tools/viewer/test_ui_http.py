@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import subprocess
 import sys
 import urllib.parse
@@ -175,6 +177,40 @@ def test_ranges_past_the_end(entered, put):
     saved = entered.get("/save", **where, first=3, last=10**9)
     assert saved.status == 200
     assert "three" in saved.text
+
+
+def say(port, *lines):
+    """Send a request that needs no HTTP client, and take what is answered."""
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
+        connection.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+        while connection.recv(65_536):
+            pass
+
+
+def test_strangers_do_not_fill_stderr(root, start):
+    """With ``--json`` each line is a note, and there are a few of each kind, however often somebody asks for nonsense."""
+    with serving(start) as client:
+        upgrade = ("Connection: Upgrade, close", "Upgrade: websocket")
+        for _ in range(10):
+            say(client.port, "x")
+            say(client.port, "GET / HTTP/1.1", f"Host: 127.0.0.1:{client.port}", *upgrade)
+            assert client.raw("/", Host="evil.example").status == 403
+        client.process.terminate()
+        notes = [json.loads(line)["note"] for line in client.process.stderr.read().splitlines()]
+    assert 3 <= len(notes) <= 20
+    assert "a request names another host than this server" in notes
+    assert "uvicorn.error: Invalid HTTP request received." in notes
+    assert not any("pip install" in note for note in notes)
+
+
+def test_who_reads_stderr_may_go(root, start):
+    """A program that reads the URL alone leaves the server running, whatever somebody sends to it."""
+    with serving(start) as client:
+        client.enter()
+        client.process.stderr.close()
+        for _ in range(2):
+            say(client.port, "x")
+        assert client.get("/").status == 200
 
 
 def test_without_the_extra_the_way_out_is_named(root, cli, monkeypatch):

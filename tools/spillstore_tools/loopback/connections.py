@@ -73,6 +73,10 @@ class Connection(H11Protocol):
             if not self.cycle.more_body:
                 self.idle_since = None
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Instead of uvicorn's, which says what to install."""
+        _log.warning("a request asks for another protocol, such as WebSocket; it is answered over HTTP")
+
     def on_response_complete(self) -> None:
         """As uvicorn's; the timeout for the next request begins."""
         self._start_timeout()

@@ -139,7 +139,8 @@ def command(
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     if read_only and not location.session:
         raise click.UsageError("--read-only needs a session that is there: name it with --session")
-    from spillstore_tools.mcp.server.serve import ServerOptions, serve  # noqa: PLC0415  # not for --help
+    from spillstore_tools.cli.support.server_log import warnings_as_notes  # noqa: PLC0415  # not for --help
+    from spillstore_tools.mcp.server.serve import ServerOptions, serve  # noqa: PLC0415  # likewise
 
     listen = admission = None
     if transport == "http":
@@ -175,7 +176,7 @@ def command(
         announce=announce,
     )
     look_as_usual()
-    with served_metrics(metrics, announce), location.named(store):
+    with warnings_as_notes(), served_metrics(metrics, announce), location.named(store):
         code = serve(options)
     click.get_current_context().exit(code)
 

@@ -54,13 +54,16 @@ def command(host: str, port: int, location: Location, *, as_json: bool) -> None:
     with _extra_needed():
         from spillstore_tools.viewer.web.serve import serve, session_address  # noqa: PLC0415  # it brings a web server
 
+    from spillstore_tools.cli.support.server_log import warnings_as_notes  # noqa: PLC0415  # not for --help
+
     announce = announcer(as_json=as_json)
     home = "/"
     if location.session:
         location.open().close()  # so that an error is reported now
         home = session_address(location.session, location.project)
     look_as_usual()
-    code = serve(location.store(), address, port, lambda url: announce("url", url), home)
+    with warnings_as_notes():
+        code = serve(location.store(), address, port, lambda url: announce("url", url), home)
     click.get_current_context().exit(code)
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import dataclasses
-import logging
 import signal
 from typing import TYPE_CHECKING
 
-from spillstore_tools.mcp.server.log_limit import RateLimitFilter
 from spillstore_tools.mcp.server.sessions import ServedSessions
 from spillstore_tools.mcp.server.stdio import claim, serve_stdio
 
@@ -67,9 +65,6 @@ def serve(options: ServerOptions) -> int:
     """
     # A client that closes its end is an error, and must not end this process and its commands.
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    logging.basicConfig(level=logging.WARNING, format="spillstore: %(name)s: %(message)s")  # to stderr
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(RateLimitFilter())  # anybody who connects can cause lines
     if options.listen is not None:
         return asyncio.run(_serve(options, _over_http))
     claimed = claim()

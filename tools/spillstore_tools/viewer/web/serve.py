@@ -43,6 +43,7 @@ def serve(store: Store, address: str, port: int, announce: Callable[[str], objec
     Raises:
         OSError: the port cannot be had.
     """
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a browser, or who reads stderr, may have gone
     return asyncio.run(_serve(store, address, port, announce, home))
 
 
