@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import importlib.resources
+import json
+import os
+import re
+import sqlite3
 import threading
 
 import pytest
@@ -151,6 +157,56 @@ def test_downloads_are_the_stored_bytes(entered, put):
     assert answer.body == data
     assert answer.headers["content-disposition"] == f'attachment; filename="{artifact}.log"'
     assert answer.headers["content-type"] == "application/octet-stream"
+
+
+@pytest.fixture
+def damaged(store, put):
+    """Stores 30 chunks, and damages one of them; the id of their artifact."""
+
+    def damaged(seq):
+        artifact = put(os.urandom(30 * 65_536))
+        file = store.root / "_" / "default" / "session.db"
+        with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("UPDATE chunk SET data = x'00' WHERE seq = ?", (seq,))
+        return artifact
+
+    yield damaged
+    store.delete("default")
+
+
+@pytest.mark.long
+def test_a_damaged_download_breaks_off(entered, damaged):
+    """Its length is that of the whole, so that a browser sees what it lacks; stderr has one line with the reason."""
+    artifact = damaged(25)
+    with pytest.raises(http.client.IncompleteRead) as raised:
+        entered.get("/download", session="default", id=artifact)
+    assert 30 * 65_536 == len(raised.value.partial) + raised.value.expected
+    entered.process.terminate()
+    (line,) = entered.process.stderr.read().splitlines()
+    assert "chunk 25" in json.loads(line)["note"]
+
+
+@pytest.mark.long
+def test_a_download_that_cannot_begin_says_why(entered, damaged):
+    """Damage in the first chunk is an answer with status 500 and a reason, and nothing on stderr."""
+    answer = entered.get("/download", session="default", id=damaged(0))
+    assert answer.status == 500
+    assert "chunk 0" in answer.seen
+    entered.process.terminate()
+    assert entered.process.stderr.read() == ""
+
+
+@pytest.mark.long
+def test_downloads_tell_their_length_once_it_is_known(entered, store, rolled):
+    """Without what was dropped; of an artifact that is being written it is not known."""
+    answer = entered.get("/download", session="default", id=rolled)
+    assert int(answer.headers["content-length"]) == len(answer.body) < 4096
+    with store.session("default") as session, session.create(source="make") as writer:
+        writer.write(b"one\n")
+        writer.flush()
+        growing = entered.get("/download", session="default", id=writer.id)
+    assert growing.body == b"one\n"
+    assert "content-length" not in growing.headers
 
 
 @pytest.mark.long
