@@ -210,6 +210,36 @@ def test_downloads_tell_their_length_once_it_is_known(entered, store, rolled):
 
 
 @pytest.mark.long
+def test_blanks_are_a_name_and_a_pattern(entered, store, put):
+    """A session whose name is a blank is reached by its link, and blanks can be searched; a blank number is none."""
+    with store.session(" ") as session:
+        session.put("here\n", command="of a blank")
+    (link,) = re.findall(r'href="(/artifacts\?session=\+)"', entered.get("/").text)
+    answer = entered.get(link)
+    assert answer.status == 200
+    assert "of a blank" in answer.seen
+    artifact = put(b"one\ntwo  blanks\n")
+    where = {"session": "default", "id": artifact}
+    assert entered.events("/log/search", **where, pattern="  ")[-1]["lines"] == 1
+    assert entered.get("/artifacts", session="default", min_size=" ", limit=" ").status == 200
+
+
+@pytest.mark.long
+def test_a_uri_names_its_stream(entered, store):
+    """Everywhere, unless another stream is asked for; links name both apart."""
+    with store.session("default") as session, session.create(source="make") as writer:
+        writer.write(b"out\n", "stdout")
+        writer.write(b"err\n", "stderr")
+    uri = f"artifact://{writer.id}?stream=stderr"
+    assert entered.rows(uri, 0, 10) == ["err"]
+    assert entered.rows(uri, 0, 10, stream="stdout") == ["out"]
+    assert entered.get("/download", session="default", id=uri).body == b"err\n"
+    page = entered.get("/log", session="default", id=uri).text
+    assert f'href="/log?session=default&amp;id={writer.id}"' in page
+    assert f'href="/download?session=default&amp;id={writer.id}&amp;stream=stderr"' in page
+
+
+@pytest.mark.long
 def test_a_saved_file_needs_nothing_and_is_bounded(entered, put):
     """It loads nothing and runs nothing; of more than it may hold it says which lines are left out."""
     artifact = put(b"".join(b"%d <b>bold</b> \x1b[31mred\x1b[0m\n" % number for number in range(1, 30_001)))

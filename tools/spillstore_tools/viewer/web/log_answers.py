@@ -42,7 +42,7 @@ def rows(opened: Opened, given: Parameters) -> dict[str, Any]:
 
 def go(opened: Opened, given: Parameters) -> dict[str, Any]:
     """The index of the row of a line, a byte, a share of all rows, or a time."""
-    places = [name for name in ("line", "byte", "percent", "time") if given.text(name) is not None]
+    places = [name for name in ("line", "byte", "percent", "time") if given.word(name) is not None]
     if len(places) != 1:
         raise BadRequestError("go to one of line, byte, percent and time; for example line=100")
     with opened.reading(wanted(given)) as reading:
@@ -64,7 +64,7 @@ def next_(opened: Opened, given: Parameters) -> dict[str, Any]:
     """The next row of a kind, or the one before; None where there is none, or none was found yet (not `done`)."""
     what = given.choice("what", _WHAT) or "telling"
     forwards = given.choice("by", ("1", "-1")) != "-1"
-    start = given.text("from")
+    start = given.word("from")
     row = -1 if start == "-1" else given.number("from", 0)
     with opened.reading(wanted(given)) as reading:
         return reading.next(what, row, given.text("pattern"), _STEP, forwards=forwards)
@@ -84,7 +84,7 @@ def call(opened: Opened, given: Parameters) -> dict[str, Any]:
 
 def meant(given: Parameters, log: Log) -> tuple[int, int]:
     """The first and the last row, by index, that a request is about: of lines `first` to `last`, or of the bytes from `start` up to `end`."""
-    if log.is_hex and given.text("start") is not None:
+    if log.is_hex and given.word("start") is not None:
         start = given.number("start", 0)
         end = given.number("end", start + 1, least=start + 1)
         return log.row_of_byte(start), log.row_of_byte(end - 1)

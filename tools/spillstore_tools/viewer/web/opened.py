@@ -31,7 +31,7 @@ class Wanted(NamedTuple):
     Attributes:
         session: the session's name.
         project: its project, or None.
-        artifact_id: the id, or a URI.
+        artifact_id: the id.
         stream: the view.
         binary: whether bytes are shown as hex; None for those that are no text.
     """

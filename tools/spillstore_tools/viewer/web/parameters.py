@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from spillstore.exceptions import InvalidSettingError
+from spillstore.model.ids import named_by
 from spillstore.settings import parse_size
 from spillstore_tools.agent.arguments import ArgumentError, moment
 from spillstore_tools.describe import shown
@@ -25,18 +26,28 @@ class BadRequestError(Exception):
 
 
 class Parameters:
-    """The query of a request; an empty value is one that was not given.
+    """The query of a request; an empty value is one that was not given, and so are blanks for a word or a number.
+
+    An `id` may be an artifact's URI; then `stream` is the one that the URI names, unless another is given.
 
     Args:
         values: names and values.
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = {name: value for name, value in values.items() if value.strip()}
+        self._values = {name: value for name, value in values.items() if value}
+        if "id" in self._values:
+            self._values["id"], stream = named_by(self._values["id"])
+            if stream is not None:
+                self._values.setdefault("stream", stream)
 
     def text(self, name: str) -> str | None:
-        """A text; None if it was not given."""
+        """A text, which may be blanks; None if it was not given."""
         return self._values.get(name)
+
+    def word(self, name: str) -> str | None:
+        """A text in which blanks at both ends mean nothing; None if it was not given."""
+        return self._values.get(name, "").strip() or None
 
     def needed(self, name: str) -> str:
         """A text that must be given."""
@@ -46,21 +57,21 @@ class Parameters:
 
     def flag(self, name: str) -> bool:
         """Whether it was given, and is not 0."""
-        return self._values.get(name, "0") != "0"
+        return (self.word(name) or "0") != "0"
 
     def choice(self, name: str, choices: Sequence[str]) -> str | None:
         """One of some words."""
-        found = self._values.get(name)
+        found = self.word(name)
         if found is not None and found not in choices:
             raise BadRequestError(f"{name} is {shown(found, _SHOWN)}; it is one of {', '.join(choices)}")
         return found
 
     def number(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
         """A whole number."""
-        found = self._values.get(name)
+        found = self.word(name)
         if found is None:
             return default
-        plain = found.strip().replace(",", "").replace("_", "")
+        plain = found.replace(",", "").replace("_", "")
         if not (plain.isascii() and plain.isdigit() and len(plain) <= _DIGITS):
             raise BadRequestError(
                 f"{name} is {shown(found, _SHOWN)}; it is a whole number, for example {default}"
@@ -73,7 +84,7 @@ class Parameters:
 
     def decimal(self, name: str) -> float | None:
         """A number that is not negative; None if it was not given."""
-        found = self._values.get(name)
+        found = self.word(name)
         if found is None:
             return None
         try:
@@ -86,7 +97,7 @@ class Parameters:
 
     def size(self, name: str) -> int | None:
         """A number of bytes."""
-        found = self._values.get(name)
+        found = self.word(name)
         if found is None:
             return None
         try:
@@ -99,7 +110,7 @@ class Parameters:
     def moment(self, name: str) -> float | None:
         """A time: so long ago, or a date and time here."""
         try:
-            return moment(name, self._values.get(name), here=True)
+            return moment(name, self.word(name), here=True)
         except ArgumentError as error:
             raise BadRequestError(str(error)) from None
 
