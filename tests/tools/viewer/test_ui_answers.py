@@ -225,6 +225,21 @@ def test_blanks_are_a_name_and_a_pattern(entered, store, put):
 
 
 @pytest.mark.long
+def test_numbers_are_those_of_what_is_shown(entered, put):
+    """Of lines and bytes behind the last, a saved file and a piece of a line name those that they have; of nothing they name none."""
+    three = {"session": "default", "id": put(b"one\ntwo\nthree\n")}
+    saved = entered.get("/save", **three, first=10**17)
+    assert "lines 3 to 3 of 3 lines" in saved.seen
+    assert f"{three['id']}-3-3.html" in saved.headers["content-disposition"]
+    empty = {"session": "default", "id": put(b"")}
+    saved = entered.get("/save", **empty)
+    assert f"combined of {empty['id']}: 0 lines, 0 bytes" in saved.seen
+    assert f'"{empty["id"]}.html"' in saved.headers["content-disposition"]
+    long = {"session": "default", "id": put(b"x" * 40_000)}
+    assert "bytes 32,768 to 40,000 of 40,000 bytes" in entered.get("/line", **long, **{"from": 10**17}).seen
+
+
+@pytest.mark.long
 def test_a_uri_names_its_stream(entered, store):
     """Everywhere, unless another stream is asked for; links name both apart."""
     with store.session("default") as session, session.create(source="make") as writer:

@@ -76,10 +76,12 @@ def save(opened: Opened, given: Parameters) -> Response:
     with opened.reading(wanted(given)) as reading:
         part = _part(given, reading.log)
         content = _page(reading, part, raw=given.flag("raw"))
-        name = f"{reading.log.artifact.id}-{part.first}-{part.last}.html"
+        which = f"-{part.first}-{part.last}" if reading.log.total else ""
+        name = f"{reading.log.artifact.id}{which}.html"
         names = ("start", "end") if reading.log.is_hex else ("first", "last")
-        detail = {names[0]: part.first, names[1]: part.last, "bytes": len(content)}
-        reading.log.footprint.record("export", {"stream": reading.log.stream, **detail})
+        span = {names[0]: part.first, names[1]: part.last} if reading.log.total else {}
+        detail: dict[str, object] = {"stream": reading.log.stream, **span, "bytes": len(content)}
+        reading.log.footprint.record("export", detail)
     return Response(content, media_type="text/html", headers=_attached(name))
 
 
@@ -98,7 +100,8 @@ def _part(given: Parameters, log: Log) -> _Part:
     last = given.number("last", first + _DEFAULT - 1, least=first)
     log.refresh()
     if not log.is_hex:
-        return _Part("lines", first, last, log.row_of_line(first), log.row_of_line(last))
+        row, last_row = log.row_of_line(first), log.row_of_line(last)
+        return _Part("lines", log.line_of_row(row), log.last_line_of_row(last_row), row, last_row)
     row, last_row = meant(given, log)
     found = [*log.rows(row, 1), *log.rows(last_row, 1)]
     start, end = (found[0].start, found[-1].end) if found else (0, 0)
@@ -141,8 +144,8 @@ def _about(info: ArtifactInfo, reading: Reading, part: _Part, behind: int) -> li
     lost = incomplete(info)
     log = reading.log
     view = log.info.view(log.stream)
-    last = min(part.last, view.size if log.is_hex else view.lines)
-    said = f"{log.stream} of {info.id}: {part.unit} {part.first:,} to {last:,} of {amount_of(view.lines, view.size)}"
+    shown = f"{part.unit} {part.first:,} to {part.last:,} of " if log.total else ""
+    said = f"{log.stream} of {info.id}: {shown}{amount_of(view.lines, view.size)}"
     more = ""
     if behind <= part.last_row and (rest := log.rows(behind, 1)):
         more = f"{part.unit.capitalize()} {rest[0].number:,} to {part.last:,} are left out: the file would be larger than {MOST:,} bytes."

@@ -29,6 +29,7 @@ def line_page(opened: Opened, given: Parameters, theme: str | None) -> Html:
         if not found or found[0].kind != "line":
             raise BadRequestError(f"there is no line {number:,} here: it was dropped, or this is no text")
         number, size = found[0].number, found[0].end - found[0].start
+        start = min(start, max(0, size - 1) // _PIECE * _PIECE)
         data = log.piece(number, start, _PIECE)
     values = {**session, "id": place.artifact_id, "stream": given.text("stream")}
     crumbs = [
