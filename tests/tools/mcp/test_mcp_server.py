@@ -29,7 +29,7 @@ from spillstore_tools.agent.bash_result import BashResult, StreamCount
 from spillstore_tools.agent.toolbox import Toolbox
 from spillstore_tools.loopback.addresses import loopback
 from spillstore_tools.mcp.server import stdio_messages
-from spillstore_tools.mcp.server.resources import MAX_BINARY, MAX_CHARS
+from spillstore_tools.mcp.server.resources import MAX_BINARY, MAX_CHARS, read_resource
 from spillstore_tools.mcp.wire.tool_results import RESULT, output_schema, result_of, summary
 from spillstore_tools.preview.parts import Omission
 
@@ -572,6 +572,21 @@ def test_resources_are_read_in_bounds(connect, store):
                 assert len(str(raised.value)) < 600
 
     asyncio.run(talk())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_resources_in_other_encodings_are_decoded(store, encoding):
+    """Their text is a model's as any other, and its media type names no encoding."""
+    words = "na\xefve words of text\n" * 20
+    with store.session("s") as session:
+        named = session.put(
+            words.encode(encoding), source="doc", content_type=f"text/csv; charset={encoding}"
+        )
+        other = session.put(f"\x1b[31m{words}".encode(encoding), source="doc")
+        answers = [read_resource(session, f"artifact://{each.id}")["contents"][0] for each in (named, other)]
+    assert [(words, "text/csv"), (words, "text/plain")] == [
+        (each["text"].removeprefix("\ufeff"), each["mimeType"]) for each in answers
+    ]
 
 
 @pytest.mark.long

@@ -1,7 +1,8 @@
 """Artifacts as resources: ``artifact://ID`` and ``artifact://ID?stream=stderr``.
 
-A client may put a whole resource into a model's context, so resources are bounded: text of at most 100,000 characters, or the
-bytes of a small binary file. A longer one ends with a notice that names the call of ``get_artifact`` that goes on.
+A client may put a whole resource into a model's context, so resources are bounded: text of at most 100,000 characters, decoded
+where it is UTF-16 or UTF-32, or the bytes of a small binary file. A longer one ends with a notice that names the call of
+``get_artifact`` that goes on.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from spillstore_tools.mcp.wire.tool_results import encodable
 from spillstore_tools.output.media_type import kind_of
 from spillstore_tools.output.rendering import head_of
 from spillstore_tools.preview.text.clean import label
+from spillstore_tools.preview.text.encoded import encoding_of
 
 if TYPE_CHECKING:
     from spillstore import Artifact, ArtifactInfo, Session
@@ -83,13 +85,16 @@ def read_resource(session: Session, uri: str) -> dict[str, Any]:
     artifact, view = find_artifact(session, uri)
     stream = cast("Stream", view or "combined")
     info = artifact.info
-    kind = kind_of(head_of(artifact), info.size)
+    encoding = encoding_of(artifact, stream)
+    kind = None if encoding is not None else kind_of(head_of(artifact), info.size)
     if kind is not None and info.size <= MAX_BINARY and info.hole is None:
         data = artifact.read_bytes(0, info.size, stream=stream)
         blob = base64.b64encode(data).decode()
         return {"contents": [{"uri": uri, "mimeType": kind.media_type, "blob": blob}]}
     text, is_whole = _text(session, artifact, stream, room=MAX_CHARS if kind is None else None)
     mime_type = info.content_type if is_whole and info.content_type else _TEXT
+    if encoding is not None:
+        mime_type = mime_type.partition(";")[0]  # its charset is that of the stored bytes
     return {"contents": [{"uri": encodable(uri), "mimeType": encodable(mime_type), "text": encodable(text)}]}
 
 
