@@ -9,6 +9,7 @@ pages of a large document are paid for from its beginning, those of lines are no
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, Any
 
 from spillstore.exceptions import (
@@ -210,7 +211,11 @@ class Query:
     def _line(
         self, start: int, end: int, data: bytes | None, number: int, *, torn: bool
     ) -> Iterator[QueryMatch | BadLine]:
-        """The matches in one line; ``data`` is None for a line longer than a block."""
+        """The matches in one line; ``data`` is None for a line longer than a block. A byte order mark before a document is passed over."""
+        mark = 0
+        if data is not None and data.startswith(BOM_UTF8):
+            mark = len(BOM_UTF8)
+            data = data[mark:]
         if data is not None and not data.strip(WHITESPACE):
             return
         if torn:
@@ -226,7 +231,7 @@ class Query:
                 found = nodes(self._context, value, None, self._query.segments)
             yield from self._matches(found, start, number)
         except MalformedError as error:
-            at = error.at if data is None else start + error.at
+            at = error.at if data is None else start + mark + error.at
             yield BadLine(number, f"{error.reason} at byte {at}: {self._view.excerpt(at, end)}")
         except RecursionError:
             yield BadLine(number, _DEEP)

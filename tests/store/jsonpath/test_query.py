@@ -318,6 +318,20 @@ def test_a_bad_line_stops_no_other(session):
     assert (len(many.bad_lines), many.bad_line_count, many.total) == (20, 1000, 0)
 
 
+@pytest.mark.parametrize("limit", [1, 50])
+def test_a_byte_order_mark_before_lines(session, limit):
+    """It belongs to no document, wherever files were joined."""
+    mark = "\ufeff"
+    artifact = session.put(
+        f'{mark}{{"a": 1}}\n{{"a": 2}}\n{mark}{{"a": 3}}\n{mark}{{"a":]\n{mark}\n', newline="lf"
+    )
+    found = pages(artifact, "$.a", limit=limit)
+    assert [(match.line, match.value) for page in found for match in page.matches] == [(1, 1), (2, 2), (3, 3)]
+    bad = [line for page in found for line in page.bad_lines]
+    assert [line.line for line in bad] == [4]
+    assert "at byte 41: ']" in bad[0].reason
+
+
 def test_a_line_that_is_too_much_stops_no_other(session, monkeypatch):
     """One that is nested too deeply, or holds a node that is too large to be made."""
     monkeypatch.setattr(_query, "WHOLE", 100_000)

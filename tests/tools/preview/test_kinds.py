@@ -327,3 +327,40 @@ def test_text_is_text(lines):
 def test_beginnings_without_an_end(data):
     """What would take the square of its size with a careless pattern is cut like anything else."""
     assert parts_of(data)
+
+
+def sections(count=100):
+    return [
+        "# Title",
+        "",
+        *(part for n in range(count) for part in (f"## Part {n}", "", "words", "more words", "")),
+    ]
+
+
+def elements(count=900):
+    return ["<?xml version='1.0'?>", "<a>", *(f"<b id='{n}'>text {n}</b>" for n in range(count)), "</a>"]
+
+
+def changes(count=60):
+    hunk = ("@@ -1,2 +1,2 @@", " same", f"-{'old ' * 12}", f"+{'new ' * 12}")
+    return [line for n in range(count) for line in (f"--- a/f{n}", f"+++ b/f{n}", *hunk)]
+
+
+def classes(count=200):
+    return [
+        part
+        for n in range(count)
+        for part in (f"class P{n}:", "    def size(self):", f"        return {n} * 7", "")
+    ]
+
+
+def tree(count=900):
+    return [".", *(f"├── file{n}.txt" for n in range(count))]
+
+
+@pytest.mark.parametrize("feed", [0, 4097])
+@pytest.mark.parametrize("lines", [*KINDS.values(), sections, elements, changes, classes, tree])
+def test_a_byte_order_mark_changes_nothing(lines, feed):
+    """What begins with one is told and cut as it is without."""
+    data = data_of(lines())
+    assert shown(b"\xef\xbb\xbf" + data, feed=feed).replace("\ufeff", "") == shown(data, feed=feed)

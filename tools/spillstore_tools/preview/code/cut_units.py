@@ -7,6 +7,7 @@ cut covers whole lines.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import counted, listed
@@ -14,6 +15,7 @@ from spillstore_tools.preview.code.diff import cut_diff, read_diff
 from spillstore_tools.preview.code.omissions import TextLines, short
 from spillstore_tools.preview.code.source import cut_code, flat, read_code
 from spillstore_tools.preview.code.units import NAMED
+from spillstore_tools.preview.text.clean import BOM
 
 if TYPE_CHECKING:
     from spillstore_tools.preview.code.diff import File
@@ -57,28 +59,35 @@ class UnitText:
     """A diff or source code, taken apart once."""
 
     def __init__(
-        self, lines: TextLines, files: list[File] | None, code: tuple[str, list[Unit]] | None
+        self, lines: TextLines, files: list[File] | None, code: tuple[str, list[Unit]] | None, mark: int
     ) -> None:
-        self._lines = lines
+        self._lines = lines  # behind the byte order mark
+        self._mark = mark  # characters of it
         self._files = files
         self._code = code
 
     @classmethod
     def read(cls, text: str, source_hint: str | None) -> UnitText | None:
         """The units of a text; None if it is neither."""
-        lines = TextLines(text)
+        bare = text.removeprefix(BOM)
+        lines, mark = TextLines(bare), len(text) - len(bare)
         if (files := read_diff(lines)) is not None:
-            return cls(lines, files, None)
+            return cls(lines, files, None, mark)
         code = read_code(lines, source_hint)
-        return None if code is None else cls(lines, None, code)
+        return None if code is None else cls(lines, None, code, mark)
 
     def cuts(self, limit: int) -> list[TextCut] | None:
         """As ``cut_units``."""
+        limit -= self._mark
         if len(self._lines.text) <= limit:
             return []
         if self._files is not None:
-            return cut_diff(self._lines, self._files, limit)
-        return cut_code(self._lines, self._code[1], limit) if self._code else None
+            cuts = cut_diff(self._lines, self._files, limit)
+        else:
+            cuts = cut_code(self._lines, self._code[1], limit) if self._code else None
+        if cuts is None or not self._mark:
+            return cuts
+        return [replace(cut, start=cut.start + self._mark, end=cut.end + self._mark) for cut in cuts]
 
     def outline(self, room: int) -> str:
         r"""What is in it, in one line: files with their numbers of changes, or functions and classes with their lines.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from codecs import BOM_UTF8
 from typing import TYPE_CHECKING, Protocol
 
 from spillstore_tools.preview.text.clean import clean
@@ -55,6 +56,14 @@ class Block:
     def text(self) -> str:
         """The cleaned text; of a long line the part that is held."""
         return clean(self.raw, self.terminator) if self.long is None else self.long.text
+
+    def unmarked(self) -> Block:
+        """The block without the byte order mark that an output in UTF-8 may begin with."""
+        if self.start or not self.raw.startswith(BOM_UTF8):
+            return self
+        mark = len(BOM_UTF8)
+        chars = self.chars - (1 if self.counted else mark)
+        return dataclasses.replace(self, start=mark, raw=self.raw[mark:], chars=chars)
 
     def forward(self, after: Position | None = None) -> Iterator[Line]:
         """The lines from the first on, or from the line that begins at ``after``, made one at a time."""

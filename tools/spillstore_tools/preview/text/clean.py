@@ -27,6 +27,7 @@ from spillstore_tools.preview.text.control import (
 )
 from spillstore_tools.preview.text.screen import on_screen
 
+BOM = "\ufeff"
 _LARGE = 16 * 1024  # bytes from which on a native function pays
 _C1 = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F in UTF-8
 _CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")

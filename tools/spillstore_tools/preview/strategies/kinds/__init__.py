@@ -64,6 +64,7 @@ class Guess:
     def block(self, block: Block) -> None:
         """Take the next block."""
         self._end = block.end
+        block = block.unmarked()
         if self._first is None:
             self._first = block
             return
@@ -88,7 +89,7 @@ class Guess:
 
 
 def _tried(first: Block) -> list[Kind]:
-    opening = first.raw[:_OPENING].removeprefix(b"\xef\xbb\xbf")
+    opening = first.raw[:_OPENING]
     taken = (
         kind
         for pattern, module, name in _KINDS

@@ -49,6 +49,8 @@ class Picker:
         """Go on to the next block."""
         if self._block is not None:
             self._chars += self._block.chars
+        elif block.start:
+            self._chars = 1  # a byte order mark
         self._block = block
 
     def pick(self, start: int) -> Pick:

@@ -15,6 +15,7 @@ from spillstore_tools.preview.strategies.candidate import ranked
 from spillstore_tools.preview.strategies.candidates import CandidateFinder
 from spillstore_tools.preview.strategies.fit import marker_width, merged, with_marker
 from spillstore_tools.preview.strategies.kinds.excerpts import Pick
+from spillstore_tools.preview.text.clean import BOM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,7 +69,8 @@ def _told(kind: Kind, overview: Overview) -> list[Candidate]:
 
 
 def _is_row(kind: Kind, line: Line) -> bool | None:
-    return kind.is_row(line.text.encode())
+    text = line.text if line.start else line.text.removeprefix(BOM)
+    return kind.is_row(text.encode())
 
 
 def _in_gaps(parts: Iterable[Part], told: Iterable[Candidate]) -> Iterator[Candidate]:

@@ -17,6 +17,7 @@ from spillstore_tools.preview.strategies.fit import assemble, fitted
 from spillstore_tools.preview.strategies.novelty import Novelty
 from spillstore_tools.preview.structured.cuts import NotStructured
 from spillstore_tools.preview.structured.replace import replaced
+from spillstore_tools.preview.text.clean import BOM
 from spillstore_tools.preview.text.lines import Line
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Html(_Whole):
             return None  # a page that something else has printed, too
         title = _TITLE.search(source)
         headings = list(_headings(source))
-        text = _plain(_seen(source), lines=True)
+        text = _plain(_seen(source.removeprefix(BOM)), lines=True)
         marks = len(_TARGET.findall(source))
         words = f"[HTML, {preview_size(overview.size)}"
         words += f": {_plain(title[1])[:200]!r}" if title else ""
@@ -104,7 +105,7 @@ class Markdown(_Whole):
         if text is None:
             return None
         headings, fenced = [], False
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, line in enumerate(text.removeprefix(BOM).split("\n"), 1):
             fenced ^= line.startswith(("```", "~~~"))
             if not fenced and _MARKED.match(line):
                 headings.append(f"{number} {line.strip('# ')}")

@@ -48,10 +48,10 @@ class Tree:
         if block.long is not None or block.terminator != b"\n":
             return False
         self._picker.begin(block)
-        others = [at for at in odd_lines(self._ENTRIES, block.raw) if block.start + at > 0]
+        others = [at for at in odd_lines(self._ENTRIES, block.raw) if block.first_line > 1 or at > 0]
         self._others += len(others)
         blank = block.raw.count(b"\n\n")
-        self._entries += block.lines - len(others) - blank - (block.start == 0)
+        self._entries += block.lines - len(others) - blank - (block.first_line == 1)
         at = 0
         for found in self._AT_TOP.finditer(block.raw):
             self._count(block.raw, at, found.start())
