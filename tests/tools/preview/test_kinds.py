@@ -364,3 +364,12 @@ def test_a_byte_order_mark_changes_nothing(lines, feed):
     """What begins with one is told and cut as it is without."""
     data = data_of(lines())
     assert shown(b"\xef\xbb\xbf" + data, feed=feed).replace("\ufeff", "") == shown(data, feed=feed)
+
+
+def test_subjects_that_there_is_no_room_for():
+    """How many they are is told."""
+    text = shown(data_of(commits()))
+    subjects = text.split("[subjects:\n")[1].split("]\n")[0].splitlines()
+    assert subjects[-1] == f"  and {300 - len(subjects) + 1} more"
+    assert len(subjects) > 20
+    assert "more" not in shown(data_of(commits(12)), limit=1050).split("[subjects:\n")[1].split("]\n")[0]

@@ -74,12 +74,15 @@ class Commits:
         names = [f"{name.decode(errors='replace')} {count:,}" for name, count in self._authors.most_common()]
         dates = " back to ".join(date.decode(errors="replace") for date in self._dates)
         words = f"{counted(self._count, 'commit')}, {dates}; by {listed(names, _WORDS)}"
-        room, subjects = int(_SHARE * request.limit), ""
+        room, subjects, shown = int(_SHARE * request.limit), "", 0
         for subject in self._subjects:
             line = f"  {subject.decode(errors='replace')[:_WORDS]}\n"
             if len(subjects) + len(line) > room:
                 break
             subjects += line
+            shown += 1
+        if shown < self._count:
+            subjects += f"  and {self._count - shown} more\n"
         told = Note(f"[subjects:\n{subjects}]\n")
         small = request.smaller(len(told.text))
         parts = excerpts(overview, small, words, [], first=14, last=8)
