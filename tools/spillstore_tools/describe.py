@@ -201,18 +201,26 @@ def _hole(hole: HoleInfo, info: ArtifactInfo) -> str:
     )
 
 
-def listed(names: Sequence[str], room: int) -> str:
+def listed(names: Sequence[str], room: int, *, beside: int = 0) -> str:
     """As many names as there is room for, and how many more there are.
+
+    Args:
+        names: the names.
+        room: code points.
+        beside: how many there are that are not among the names.
 
     Example:
         >>> listed(["one", "two", "three"], 40), listed(["one", "two", "three", "four"], 17)
         ('one, two, three', 'one, and 3 more')
+        >>> listed(["one", "two"], 40, beside=7)
+        'one, two, and 7 more'
     """
     whole = ", ".join(names)
-    if len(whole) <= room:
+    if not beside and len(whole) <= room:
         return whole
-    shown, used = 0, len(f"and {len(names)} more")
+    every = len(names) + beside
+    shown, used = 0, len(f"and {every} more")
     while shown < len(names) and used + len(names[shown]) + 2 <= room:
         used += len(names[shown]) + 2
         shown += 1
-    return ", ".join([*names[:shown], f"and {len(names) - shown} more"])
+    return ", ".join([*names[:shown], f"and {every - shown} more"])

@@ -18,7 +18,8 @@ from spillstore_tools.preview.structured.cuts import (
     largest,
     shortened,
 )
-from spillstore_tools.preview.structured.json_tree import BOM, Value, parsed
+from spillstore_tools.preview.structured.json_tree import Value, parsed
+from spillstore_tools.preview.text.clean import BOM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

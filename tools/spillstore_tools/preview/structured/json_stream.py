@@ -12,6 +12,7 @@ from typing import Any
 
 from spillstore.runtime import lazy_patterns as re
 from spillstore_tools.describe import counted, listed
+from spillstore_tools.preview.structured.json_kinds import Kinds, array_of
 
 _STRING = rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"'
 _WHOLE = re.compile(rb'(?>[^"]++|' + _STRING + rb")*+", re.DOTALL)  # up to a string that has not ended
@@ -20,7 +21,8 @@ _IN_STRING = re.compile(rb'[^"\\]*+(?>\\.[^"\\]*+)*+', re.DOTALL)
 _BRACKETS = re.compile(_STRING + rb"|[][{}]", re.DOTALL)
 _SIGNS = re.compile(rb"([][{}])")
 _INNERMOST = re.compile(rb"[\[{][^][{}]*+[\]}]")
-_KEPT = b'[]{},"'
+_KEPT = b'[]{},"tfn'  # of true, false and null the letters that stand in them alone
+_KIND_OF = {b'"': "string", b"t": "boolean", b"f": "boolean", b"n": "null", b"o": "object", b"a": "array"}
 _OTHERS = bytes(set(range(256)) - set(_KEPT))
 _GAP = re.compile(r"[ \t\r\n,]*+")
 _MEMBER = re.compile(rb"[ \t\r\n,]*+(" + _STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+", re.DOTALL)
@@ -29,7 +31,7 @@ _SPACE = re.compile(rb"[ \t\r\n]*+")
 _LEVELS = 8  # of containers in each other that are taken at once
 _DEEPEST = 10_000  # containers in each other: no JSON of anybody's
 _MEMBERS = 256  # that are told apart; behind them they are counted
-_SAMPLE = 20  # elements whose types are told
+_SAMPLE = 20  # elements whose members are told
 _SAMPLED = 64 * 1024  # bytes in which they stand
 _HELD = 1024 * 1024  # bytes of one member's key and scalar at most
 _ROOM = 900  # code points of all that is told
@@ -66,6 +68,9 @@ class JsonStream:
         if self._ended:
             self._wrong = bool(piece) and not piece.isspace()
             return
+        for container in (self._root, self._child):
+            if container is not None:
+                container.go_on(piece)
         self._data += piece
         if self._inside:
             self._leave_string()
@@ -84,7 +89,8 @@ class JsonStream:
         if self._child is not None:
             members.append(f"{self._key} {self._child.told()}")
         count = max(self._count + root.commas, len(members))
-        return f"{words}object of {counted(count, 'member')}: {listed(members, _ROOM)}"
+        beside = count - len(members)
+        return f"{words}object of {counted(count, 'member')}: {listed(members, _ROOM, beside=beside)}"
 
     def _step(self) -> bool:
         """Read on; whether more can be read of what is there."""
@@ -133,7 +139,7 @@ class JsonStream:
         key = _text(found[1])
         if self._data[found.end() : found.end() + 1] in (b"[", b"{"):
             self._key = key
-            self._child = _Container(self._data[found.end() :][:_SAMPLED])
+            self._child = _Container(self._data[found.end() :])
             self._data = self._data[found.end() + 1 :]
             return True
         scalar = _SCALAR.match(self._data, found.end())
@@ -169,7 +175,7 @@ class JsonStream:
 
 
 class _Container:
-    """An array or an object: how many parts it has, and what the first of them are.
+    """An array or an object: how many parts it has, of which kinds those of an array are, and what the first of them are.
 
     Args:
         data: its beginning, with its bracket.
@@ -184,14 +190,23 @@ class _Container:
         self.depth = 1
         self.commas = 0
         self._empty = True
-        self._sample = _first_parts(data[:_SAMPLED])
+        self._kinds = Kinds()  # but for numbers, which are all others
+        self._number: int | None = None  # the index of the first
+        self._last = b""  # what stands for the part behind the last comma: nothing if it is a number
+        self._head = data[:_SAMPLED]
+
+    def go_on(self, piece: bytes) -> None:
+        """Hold what comes next, as far as elements are read there; it may reach beyond the end."""
+        if len(self._head) < _SAMPLED:
+            self._head += piece[: _SAMPLED - len(self._head)]
 
     def add(self, data: bytes) -> bytes | None:
         """Count the parts in bytes that end in no string; returns what stands behind the container's end, None if it is not there."""
         signs = _STRINGS.sub(b'"', data).translate(None, _OTHERS)
+        signs = signs.replace(b"{", b"o{").replace(b"[", b"a[")  # which stands for it once it is gone
         for _ in range(_LEVELS):  # more are counted one by one
             signs = _INNERMOST.sub(b"", signs)
-        depth, commas = self.depth, 0
+        depth, parts = self.depth, []
         for part in _SIGNS.split(signs):
             if part in (b"[", b"{"):
                 depth += 1
@@ -200,24 +215,34 @@ class _Container:
                 if not depth:
                     return self._ended_in(data)
             elif depth == 1:
-                commas += part.count(b",")
+                parts.append(part)
         self._empty = self._empty and (not data or data.isspace())
-        self.depth, self.commas = depth, self.commas + commas
+        self.depth = depth
+        self._count(b"".join(parts))
         return None
+
+    def _count(self, signs: bytes) -> None:
+        """Count parts of its own, each but a number written as the sign of its kind, with the commas between them."""
+        for sign, kind in _KIND_OF.items():
+            if times := signs.count(sign):
+                self._kinds.add(kind, self.commas + signs.count(b",", 0, signs.find(sign)), times)
+        if self._number is None:
+            at = (b"," + self._last + signs).find(b",,")
+            if at >= 0:
+                self._number = self.commas + (self._last + signs).count(b",", 0, at)
+        self.commas += signs.count(b",")
+        self._last = (self._last + signs).rpartition(b",")[2][:1]
 
     def _ended_in(self, data: bytes) -> bytes:
         """Count up to the container's end, which is in these bytes; returns what stands behind it."""
         depth, at = self.depth, 0
         for found in _BRACKETS.finditer(data):
-            if depth == 1:
-                self.commas += data.count(b",", at, found.start())
             at = found.end()
             sign = data[found.start()]
             depth += (sign in b"[{") - (sign in b"]}")
             if not depth:
                 break
-        inside = data[: at - 1]
-        self._empty = self._empty and (not inside or inside.isspace())
+        self.add(data[: at - 1])
         return data[at:]
 
     def told(self) -> str:
@@ -225,21 +250,19 @@ class _Container:
         count = 0 if self._empty else self.commas + 1
         if self.kind == b"{":
             return f"object of {counted(count, 'member')}"
-        kinds = {_name(each) for each in self._sample}
-        if len(kinds) != 1:
-            return f"array of {counted(count, 'element')}" + (
-                f" ({', '.join(sorted(kinds))})" if kinds else ""
-            )
-        words = f"array of {counted(count, kinds.pop())}"
-        keys: dict[str, str] = {}
-        for each in self._sample:
-            if isinstance(each, dict):
-                keys.update(
-                    {key: _name(value) for key, value in each.items() if keys.get(key, "null") == "null"}
-                )
-        return words + (
-            f" with {listed([f'{key} {what}' for key, what in keys.items()], 240)}" if keys else ""
-        )
+        members: dict[str, Kinds] = {}
+        sample = _first_parts(self._head)
+        for index, each in enumerate(sample):
+            for name, value in each.items() if isinstance(each, dict) else ():
+                members.setdefault(name, Kinds()).add(_name(value), index)
+        of = "" if len(sample) == count else "the first" if len(sample) == 1 else f"the first {len(sample)}"
+        return array_of(count, self._kinds_of(count), members, of=of)
+
+    def _kinds_of(self, count: int) -> Kinds:
+        found = self._kinds.copy()
+        number = self.commas if self._number is None else self._number
+        found.add("number", number, count - found.total())
+        return found
 
 
 def _first_parts(data: bytes) -> list[Any]:

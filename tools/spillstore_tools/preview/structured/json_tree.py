@@ -20,11 +20,12 @@ from spillstore.model.json_values import is_whole
 from spillstore.runtime import lazy_patterns as re
 from spillstore.settings import MIB
 from spillstore_tools.preview.structured.cuts import NotStructured
+from spillstore_tools.preview.structured.json_kinds import KIND_OF, Kinds
+from spillstore_tools.preview.text.clean import BOM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-BOM = "\ufeff"
 _SPACE = re.compile(r"[ \t\n\r]*")
 _COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 # Parts of containers that are no containers themselves, with the comma behind; of what is known to be JSON.
@@ -61,11 +62,12 @@ class Parts:
         missing: how many are not, behind the first ``_ENDS``; but for the first and the last of them.
     """
 
-    __slots__ = ("_borders", "known", "missing")
+    __slots__ = ("_borders", "_gone", "known", "missing")
 
     def __init__(self, known: list[_Part]) -> None:
         self.known = known
         self.missing = 0
+        self._gone = Kinds()  # of those that are missing
         self._borders: dict[int, _Part] = {}  # the first and the last that are missing, by their numbers
 
     def __len__(self) -> int:
@@ -86,8 +88,17 @@ class Parts:
         low = _ENDS if self.missing else len(self.known)
         return itertools.chain(range(low), range(low + self.missing, len(self)))
 
-    def trim(self) -> None:
-        """Forget those in the middle."""
+    def kinds(self, text: str) -> Kinds:
+        """Of which kinds all parts are, those that are missing among them."""
+        low = _ENDS if self.missing else len(self.known)
+        found = _kinds(text, self.known[:low], 0)
+        found.join(self._gone)
+        found.join(_kinds(text, self.known[low:], low + self.missing))
+        return found
+
+    def trim(self, text: str) -> None:
+        """Forget those in the middle, but for their kinds."""
+        self._gone.join(_kinds(text, self.known[_ENDS:-_ENDS], _ENDS + self.missing))
         first = self._borders.get(_ENDS, self.known[_ENDS])
         last = self.known[-_ENDS - 1]
         self.missing += len(self.known) - 2 * _ENDS
@@ -173,7 +184,7 @@ def _elements(text: str, start: int) -> Parts:
     end_of, many = _end_of if len(text) > _LARGE else _scan_end, 4 * _ENDS
     while pos >= 0:
         if len(known) >= many:
-            parts.trim()
+            parts.trim(text)
         found = _ELEMENT.match(text, pos)
         if found is not None:
             known.append((pos, pos, found.end(1)))
@@ -194,7 +205,7 @@ def _members(text: str, start: int) -> tuple[Parts, list[str]]:
     end_of, many = _end_of if len(text) > _LARGE else _scan_end, 4 * _ENDS
     while pos >= 0 and (found := _MEMBER.match(text, pos)) is not None:
         if len(known) >= many:
-            parts.trim()
+            parts.trim(text)
         key = found[1]
         name = str(_scan(text, pos)[0]) if "\\" in key else key[1:-1]
         if name.startswith("."):
@@ -209,6 +220,15 @@ def _members(text: str, start: int) -> tuple[Parts, list[str]]:
         known.append((pos, value, end))
         pos = _skip(_COMMA, text, end)
     return parts, dotted
+
+
+def _kinds(text: str, parts: list[_Part], index: int) -> Kinds:
+    """The kinds of parts that follow each other, the first of which has this index."""
+    found = Kinds()
+    signs = "".join([text[start] for _, start, _ in parts])
+    for sign in sorted(set(signs), key=signs.index):
+        found.add(KIND_OF.get(sign, "number"), index + signs.index(sign), signs.count(sign))
+    return found
 
 
 def _scan_end(text: str, pos: int) -> int:
