@@ -302,3 +302,26 @@ def test_cells_that_go_over_lines(cells):
     assert "; cells go over several lines" in told
     assert " rows" not in told
     assert "cells go over" not in first_line(data_of([row.replace("\n", " ") for row in text]))
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "words"),
+    [
+        (
+            "id;name;price",
+            "{0};n{0};{0},5",
+            "CSV with semicolons: 900 rows of 3 columns: id (number), name, price (number)",
+        ),
+        (
+            "id;name;price",
+            "{0};n, no. {0};{0},5",
+            "CSV with semicolons: 900 rows of 3 columns: id (number), ",
+        ),
+        ("0;n;0,5", "{0};n{0};{0},5", "CSV with semicolons: 901 rows of 3 columns]"),
+        ("id,tags,n", "{0},a;b,{0}", "CSV: 900 rows of 3 columns: id (number), tags (a;b), n (number)"),
+        ("id\tprice", "{0}\t{0},5", "TSV: 900 rows of 2 columns: id (number), price (number)"),
+    ],
+)
+def test_which_sign_divides_cells(header, row, words):
+    """The one that stands in the header as often as in rows; a comma only where some of them are in no numbers."""
+    assert f"[{words}" in told([header, *(row.format(number) for number in range(900))])

@@ -23,6 +23,8 @@ _BARS = {b"|": rb"[^|\n]*+", BAR: rb"(?>[^\n\xe2]++|\xe2(?!\x94\x82))*+"}  # and
 _BARE = re.compile(rb"[\w.%#/ ()-]+")
 _HEADER = re.compile(rb"[^\d\n]*[A-Za-z][^\d\n]*")
 _WIDE_GAP = re.compile(rb"\S {2,}\S")
+_SIGNS = (b"\t", b",", b";", b"|")  # between cells
+_DECIMAL = re.compile(rb"(?>[^,]++|(?<=\d),(?=\d))*+")  # commas stand in numbers alone
 _SAMPLE = 100  # rows that say where columns are
 _ALIGNED, _BLANK = 0.8, 0.9  # of the rows stand below the names, and are blank between columns
 _WIDEST = 2000  # bytes of a header
@@ -260,7 +262,7 @@ def _ruled(lines: list[bytes], ruler: int) -> Iterator[tuple[Form, bytes, int]]:
 
 
 def _divided(lines: list[bytes]) -> Iterator[tuple[Form, bytes, int]]:
-    for by in (b"\t", b",", b";", b"|"):
+    for by in sorted(_SIGNS, key=lambda by: _strays(lines[:-1], by)):  # of those that divide alike the first
         counts = [line.count(by) for line in lines[:-1] if line]
         most = Counter(counts).most_common(1)
         if most and most[0][0] and most[0][1] >= 0.5 * len(counts):
@@ -271,6 +273,14 @@ def _divided(lines: list[bytes]) -> Iterator[tuple[Form, bytes, int]]:
                 yield form, lines[0], 1
             else:
                 yield Divided(by, b""), b"", 0
+
+
+def _strays(lines: list[bytes], by: bytes) -> int:
+    """How little a sign is the one between cells: 0 where the first line has as many as most, 1 where it has not, 2 where all may be in numbers."""
+    if by == b"," and any(b";" in line for line in lines) and all(map(_DECIMAL.fullmatch, lines)):
+        return 2
+    most = Counter(line.count(by) for line in lines if line).most_common(1)
+    return int(not most or lines[0].count(by) != most[0][0])
 
 
 def _aligned(header: bytes, lines: list[bytes], top: int) -> Iterator[tuple[Form, bytes, int]]:
