@@ -176,3 +176,16 @@ def test_lines_that_are_no_records():
     )
     assert "[3000 records of JSON Lines" in told
     assert "; 29 other lines]" in told
+
+
+@pytest.mark.parametrize("end", ["", "\r"])
+def test_records_that_break_off(end):
+    """They are no records, are told of on their own, and are shown."""
+    lines = [line + end for line in records({}, status=200)]
+    lines[900] = '{"ts": 900, "status":'
+    text = shown(data_of(lines))
+    assert "[2999 records of JSON Lines with ts, status, id; status: 200 2,999; 1 broken record]" in text
+    assert '\n901: {"ts": 900, "status":\n' in text
+    lines[-1] = '{"ts": 2999, "sta'
+    text = shown("\n".join(lines).encode())
+    assert "[2998 records of JSON Lines with ts, status, id; status: 200 2,998; 2 broken records]" in text

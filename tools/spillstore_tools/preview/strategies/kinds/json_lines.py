@@ -36,7 +36,8 @@ _KEPT, _FEW = 60, 6  # kinds of trouble; those that are shown where they are ali
 _SCANNED = 200  # records of trouble that are looked at in a block
 _WRITTEN = 8  # ways to write a level that are known
 _OBJECTS = 0.95  # of the lines
-_OBJECT = rows_of(rb"\{[^\n]*+")
+_BROKEN = 3  # broken records that are shown
+_OBJECT = rows_of(rb"\{[^\n]*+(?<=\})")
 _DIGITS = re.compile(rb"[0-9a-f]*\d[0-9a-f]*")
 _ROOM, _WIDEST = 4800, 2000  # code points of records from the middle, and of one of them
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d+$")
@@ -200,7 +201,9 @@ class JsonLines:
 
     def __init__(self) -> None:
         self._records: list[dict[str, Any]] = []
-        self._objects = self._others = 0  # lines that are objects, and those that are not, nor blank
+        # Lines that are objects, that begin as one and do not end so, and all others but blank ones.
+        self._objects = self._broken = self._others = 0
+        self._broken_picks: list[Pick] = []
         self._picker = Picker()
         self._fields: list[_Counted] = []
         self._subject = _Subject([])
@@ -234,10 +237,8 @@ class JsonLines:
         objects = count(block.raw, b"\n{")
         if objects < _OBJECTS * (block.lines - 1):
             return False
-        self._objects += objects + block.raw.startswith(b"{")
-        if objects < block.lines - 1 or not block.raw.startswith(b"{"):
-            self._others += sum(1 for _ in odd_lines(_OBJECT, block.raw))
         self._picker.begin(block)
+        self._count(block)
         telling = [field for field in self._fields if field.add(block)]
         # Counting those that hold nothing is ten times as fast as looking at each.
         errors = [
@@ -253,6 +254,24 @@ class JsonLines:
             found.look(patterns, self._subject, block.raw, self._picker)
         return True
 
+    def _count(self, block: Block) -> None:
+        """Count the lines of a block that are objects, and those that are none."""
+        raw = block.raw
+        self._objects += block.lines
+        if count(raw, b"}\n{") == block.lines - 1 and raw.startswith(b"{") and raw.endswith((b"}", b"}\n")):
+            return
+        for at in odd_lines(_OBJECT, raw, blank=True):
+            line = raw[at : raw.find(b"\n", at) + 1 or len(raw)].strip()
+            if line.startswith(b"{") and line.endswith(b"}"):
+                continue
+            self._objects -= 1
+            if line.startswith(b"{"):
+                self._broken += 1
+                if len(self._broken_picks) < _BROKEN:
+                    self._broken_picks.append(self._picker.pick(at))
+            elif line:
+                self._others += 1
+
     def is_row(self, line: bytes) -> bool | None:
         """As in ``Kind``; a record tells by its level whether something failed, if there are levels."""
         return (bool(self._fields) or None) if line.startswith(b"{") else False
@@ -262,9 +281,11 @@ class JsonLines:
         keys = dict.fromkeys(key for record in self._records for key in record)
         words = f"{counted(self._objects, 'record')} of JSON Lines with {listed(list(keys), NAMED)}"
         words += "".join(f"; {field.told()}" for field in self._fields)
+        if self._broken:
+            words += f"; {counted(self._broken, 'broken record')}"
         if self._others:
             words += f"; {counted(self._others, 'other line')}"
-        picks = self._picks(overview)
+        picks = [*self._picks(overview), *self._broken_picks]
         return excerpts(overview, request, words, picks, first=3, last=3, most=_ROOM, widest=_WIDEST)
 
     def _picks(self, overview: Overview) -> list[Pick]:
