@@ -226,6 +226,28 @@ def test_a_line_that_was_dropped_since_is_shown_and_says_so(make_store):
         assert any(omission.dropped for omission in rendered.omissions)
 
 
+@pytest.mark.parametrize("lines", [1000, 1797])
+def test_what_is_shown_whole_and_not_kept_whole(tmp_path, lines):
+    """That bytes were dropped is said before it, if there is room, else in the notice; and the text is made again the same."""
+    store = Store(
+        tmp_path, free_disk_floor=0, artifacts_per_minute=0, artifact_limit=1000, artifact_policy="roll"
+    )
+    profile_all = Default()
+    profile_all.keep = "all"
+    data = b"".join(b"%d\n" % number for number in range(1, lines + 1))
+    with store.session("test") as session:
+        spill = Spill(lambda: session, profile_all, source="bash", keep="all", is_command=True)
+        spill.write(data)
+        rendered = spill.finish(exit_code=0)
+        hole = spill.artifact.info.hole
+        said = f"[bytes {hole.start}-{hole.end} were dropped: an artifact may keep 1,000 bytes; they cannot be fetched any more]\n"
+        assert rendered.text.startswith(said)
+        assert rendered.was_truncated == (lines > 1000)
+        assert len(rendered.text) <= LIMIT
+        assert clean(data) == whole(rendered, lambda omission: data[omission.start : omission.end])
+        assert rendered == render(spill.artifact, profile_all)
+
+
 def test_what_the_strategy_leaves_when_dropped_parts_are_told(tmp_path):
     """Words about what was dropped take room; where the strategy cannot do with less, ours takes its place."""
     store = Store(

@@ -111,7 +111,7 @@ class Default(Profile):
         parts: list[Part]
         if facts.binary is None and (text := self._fitting(overview, facts)) is not None:
             shown = Shown(text, 0, overview.size)
-            parts = [*_repeat_note(facts), shown, on_own_line([shown], _ending(overview, facts))]
+            parts = [*_notes(facts), shown, on_own_line([shown], _ending(overview, facts))]
             return self._composed("none", parts, overview, facts)
         limits = self._limits(facts.source)
         limit = LIMIT if limits is None else limits.inline_limit
@@ -136,7 +136,7 @@ class Default(Profile):
         lost = facts.problem is not None or (facts.stored is not None and facts.stored.cut_off > 0)
         footer = _ending(overview, facts)
         limit = self._limit(facts.source)
-        limit -= sum(len(note.text) for note in _repeat_note(facts))
+        limit -= sum(len(note.text) for note in _notes(facts))
         if lost or overview.chars + len(footer) > limit:
             return None
         text = overview.text()
@@ -296,9 +296,10 @@ def _footer(facts: Facts, *, named: bool = False) -> str:
     return f"[{kept}{code}]\n"
 
 
-def _repeat_note(facts: Facts) -> list[Note]:
-    """The notice that the artifact is that of an earlier output."""
-    return [Note(f"{facts.repeat_notice}\n")] if facts.repeat_notice else []
+def _notes(facts: Facts) -> list[Note]:
+    """What is said before output that is shown whole: that the artifact is that of an earlier one, and what of it is not kept."""
+    notice = problem_notice(facts)
+    return [Note(notice)] if notice else []
 
 
 def _ending(overview: Overview, facts: Facts, *, named: bool = False) -> str:
