@@ -88,7 +88,7 @@ class Artifact(SearchableArtifact):
             How much was written, and how much the file lacks.
 
         Raises:
-            TargetExistsError: the file is there and ``overwrite`` is not set, or it is no regular file.
+            TargetExistsError: the file is there and ``overwrite`` is not set.
             StorageError: the file cannot be written.
             DroppedRangeError, IntegrityError: see the class.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore.engine.errors import may_be_full
-from spillstore.exceptions import IntegrityError, SessionBusyError, StorageError
+from spillstore.exceptions import DiskFullError, IntegrityError, SessionBusyError, StorageError
 from spillstore.model.validation import is_count
 
 if TYPE_CHECKING:
@@ -54,7 +54,12 @@ class ArtifactRemover:
             if not (may_be_full(error) and self._store.give_reserve()):
                 raise
             row = self._mark_deleted(artifact_id, why)
-        self.purge(row)
+        try:
+            self.purge(row)
+        except DiskFullError as error:
+            raise DiskFullError(
+                f"{artifact_id} is deleted, but its space is not free yet: {error}"
+            ) from error
         return row
 
     def _mark_deleted(self, artifact_id: str, why: str) -> ArtifactRow:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spillstore import info as infos
@@ -15,6 +14,7 @@ from spillstore.read.iteration import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from spillstore.info import Export, Holes, Stream
     from spillstore.read.handle import ArtifactHandle
@@ -32,16 +32,12 @@ def export(
     """Write a view to a hidden file beside ``target``, and give that its name.
 
     Raises:
-        TargetExistsError: the file is there and must not be overwritten, or is no regular file.
+        TargetExistsError: the file is there and must not be overwritten.
         StorageError: the file cannot be written.
     """
     size = handle.row().view_size(view_of(stream))
-    if os.path.lexists(target):
-        if not overwrite:
-            raise TargetExistsError(f"{target} is there already; choose another name, or allow overwriting")
-        target = Path(os.path.realpath(target))  # a link stays, and leads to the new file
-        if target.exists() and not target.is_file():
-            raise TargetExistsError(f"{target} is no regular file, and is not replaced; choose another name")
+    if not overwrite and os.path.lexists(target):
+        raise TargetExistsError(f"{target} is there already; choose another name, or allow overwriting")
     hidden = target.with_name(f".{target.name[:100]}.{os.urandom(4).hex()}")
     written = 0
     with translated(f"writing {target}"), _errors_name(target):

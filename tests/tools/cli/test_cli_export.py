@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
-
 import pytest
 
 pytestmark = pytest.mark.everywhere
@@ -77,21 +74,3 @@ def test_a_folder_that_is_not_there(cli, put, tmp_path):
     assert 125 == answer.code
     assert f"writing {tmp_path}/none/out failed" in answer.err
     assert f"No such file or directory: '{tmp_path}/none/out'\n" in answer.err
-
-
-def test_what_is_no_regular_file_is_not_replaced(cli, put, tmp_path):
-    """A pipe that somebody reads, a device, a folder; through a link its file is replaced, and the link stays."""
-    put("one\n")
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "folder").mkdir()
-    for name in ("pipe", "folder"):
-        answer = cli("export", "@last", tmp_path / name, "--overwrite")
-        assert (answer.code, "is no regular file" in answer.err) == (125, True)
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
-    (tmp_path / "link").symlink_to(tmp_path / "behind")
-    for before in (None, "old"):
-        if before is not None:
-            (tmp_path / "behind").write_text(before)
-        assert cli("export", "@last", tmp_path / "link", "--overwrite").code == 0
-        assert (tmp_path / "link").is_symlink()
-        assert (tmp_path / "behind").read_text() == "one\n"
