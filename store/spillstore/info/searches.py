@@ -41,6 +41,7 @@ class Match:
         clipped: whether it is a part.
         before: the lines before it, as many as ``context`` says.
         after: the lines behind it, likewise.
+        text_column: where the match begins in ``text``, in characters, from 1.
     """
 
     line: int
@@ -50,6 +51,7 @@ class Match:
     clipped: bool = False
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    text_column: int = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -73,4 +73,5 @@ def match_of(number: int, byte: int, line: bytes, column: int) -> Match:
         column=len(line[:column].decode(errors="replace")) + 1,
         text=shown.decode(errors="replace"),
         clipped=len(shown) < len(line),
+        text_column=len(line[low:column].decode(errors="replace")) + 1,
     )

@@ -14,6 +14,7 @@ from support import NO_FLOORS, examples
 from spillstore import Store
 from spillstore.exceptions import ClosedError
 from spillstore_tools.agent.answers import MAX_CHARS
+from spillstore_tools.agent.list_artifacts import list_artifacts
 from spillstore_tools.agent.search_artifact import TextCleaner, search_artifact
 from spillstore_tools.output.signed_answers import with_signature
 
@@ -75,6 +76,56 @@ def test_answers_are_bounded(place, limit):
     assert all(len(answer.text) <= MAX_CHARS for answer in answers)
     numbers = [int(n) for answer in answers for n in re.findall(r"^(\d+):", answer.content, re.MULTILINE)]
     assert numbers == list(range(1, 301))
+
+
+@pytest.mark.parametrize("letter", ["a", "ä", "世", "👩"])
+@pytest.mark.parametrize("before", [0, 100, 600, 1500, 9000])
+def test_the_match_of_a_long_line_is_shown(place, letter, before):
+    """Wherever in the line it stands, and however many bytes its letters take; of several the first."""
+    session, _ = place
+    line = letter * before + "NEEDLE 1" + letter * 1500 + "NEEDLE 2" + letter * 1500
+    artifact = session.put(f"first\n{line}\n")
+    content = search_artifact(session, id=artifact.id, pattern="NEEDLE").content
+    assert "NEEDLE 1" in content
+    assert content.startswith("2:" + "[...]" * (before > 125))
+    (match,) = artifact.search("NEEDLE").matches
+    assert match.text[match.text_column - 1 :].startswith("NEEDLE 1")
+    assert match.column == before + 1
+
+
+def test_context_leaves_room_for_the_match(place):
+    """Of context that is too much for an answer the nearest lines are shown, and it is said which are not."""
+    session, _ = place
+    artifact = session.put("".join(f"{n} {'NEEDLE' * (n == 100)} {'x' * 480}\n" for n in range(1, 201)))
+    answer = search_artifact(session, id=artifact.id, pattern="NEEDLE", context=20)
+    assert len(answer.text) <= MAX_CHARS
+    first, *lines, last = answer.content.splitlines()
+    shown = [int(re.match(r"\d+", line)[0]) for line in lines]
+    assert "100:100 NEEDLE " in answer.content
+    assert shown == list(range(shown[0], shown[-1] + 1))
+    assert abs((100 - shown[0]) - (shown[-1] - 100)) <= 1
+    assert all(line.endswith("x" * 480) for line in lines)
+    assert first == f"[no room for lines 80-{shown[0] - 1}]"
+    assert last == f"[no room for lines {shown[-1] + 1}-120]"
+
+
+def test_context_without_room_loses_no_match(place):
+    """Answers that leave out context lead on to every match."""
+    session, _ = place
+    artifact = session.put("".join(f"{n} {'NEEDLE' * (n % 30 == 0)} {'x' * 480}\n" for n in range(1, 151)))
+    answers = walk(session, id=artifact.id, pattern="NEEDLE", context=20)
+    found = [int(n) for answer in answers for n in re.findall(r"^(\d+):", answer.content, re.MULTILINE)]
+    assert found == [30, 60, 90, 120, 150]
+
+
+def test_what_is_too_much_is_said(place):
+    """Numbers above the largest are put right, and the answer says so."""
+    session, artifact = place
+    arguments = {"id": artifact.id, "pattern": "error"}
+    text = search_artifact(session, **arguments, context=10**9, limit=10**30).text
+    assert "context is 20, the most that it can be; limit is 1000, the most that it can be]" in text
+    assert "the most" not in search_artifact(session, **arguments, context=20, limit=1000).text
+    assert "[limit is 100, the most that it can be; " in list_artifacts(session, limit=101).text
 
 
 def test_a_last_line_that_shows_nothing(place):

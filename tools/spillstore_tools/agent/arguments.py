@@ -116,6 +116,19 @@ def whole(
     return number
 
 
+def at_most(name: str, value: int, most: int, notes: list[str]) -> int:
+    """The value of an argument, or the largest that it may have, which a note then says.
+
+    Example:
+        >>> notes = []
+        >>> at_most("limit", 5000, 1000, notes), notes
+        (1000, ['limit is 1000, the most that it can be'])
+    """
+    if value > most:
+        notes.append(f"{name} is {most}, the most that it can be")
+    return min(value, most)
+
+
 def text(name: str, value: object, *, example: str = "") -> str | None:
     """Text, or None where it was left out; ``"null"`` is text.
 

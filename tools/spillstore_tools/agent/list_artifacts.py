@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from spillstore.info import State
 from spillstore_tools.agent.answers import MAX_CHARS, Answer, reading_tool, signed
-from spillstore_tools.agent.arguments import absent, moment, one_of, text, whole
+from spillstore_tools.agent.arguments import absent, at_most, moment, one_of, text, whole
 from spillstore_tools.agent.definitions import CURSOR, ToolDefinition
 from spillstore_tools.describe import counted, human_size, shortened, utc
 from spillstore_tools.preview.text.clean import one_line
@@ -66,11 +66,12 @@ def list_artifacts(
         "since": moment("since", since),
         "cursor": None if absent(cursor) else str(cursor),
     }
-    asked = min(count, _MOST_LISTED)
-    return _listed(session, asked, asked, filters)
+    notes: list[str] = []
+    asked = at_most("limit", count, _MOST_LISTED, notes)
+    return _listed(session, asked, asked, filters, "".join(f"{note}; " for note in notes))
 
 
-def _listed(session: Session, asked: int, count: int, filters: dict[str, object]) -> Answer:
+def _listed(session: Session, asked: int, count: int, filters: dict[str, object], notes: str) -> Answer:
     """The answer with ``count`` artifacts, of as many as were asked for."""
     page = session.infos(limit=count, **filters)  # type: ignore[arg-type]  # checked by the caller
     rest = _call(asked, {**filters, "cursor": page.cursor})
@@ -81,12 +82,12 @@ def _listed(session: Session, asked: int, count: int, filters: dict[str, object]
         line = _entry(info)
         if length + len(line) > room:
             # With the cursor behind the last line that fits.
-            return _listed(session, asked, len(lines), filters)
+            return _listed(session, asked, len(lines), filters, notes)
         lines.append(line)
         length += len(line)
     if not lines:
         return Answer(text="[no artifacts]\n")
-    more = f"[more: {rest}]\n" if page.cursor else "[that is all]\n"
+    more = f"[{notes}more: {rest}]\n" if page.cursor else f"[{notes}that is all]\n"
     listed = "".join(lines)
     ids = tuple(info.id for info in page)
     return signed(session, Answer(text=listed + more, content=listed, cursor=page.cursor, ids=ids))

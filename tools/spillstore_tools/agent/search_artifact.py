@@ -25,7 +25,16 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from spillstore_tools.agent.answers import MAX_CHARS, SECONDS, Answer, reading_tool, signed
-from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of, text, unquoted, whole
+from spillstore_tools.agent.arguments import (
+    ArgumentError,
+    absent,
+    at_most,
+    flag,
+    one_of,
+    text,
+    unquoted,
+    whole,
+)
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument, name_of
 from spillstore_tools.agent.definitions import CURSOR, ID, PATH, STREAM, ToolDefinition
 from spillstore_tools.preview.text.clean import clean, is_clean, one_line
@@ -44,6 +53,7 @@ _STRETCH = 64 * 1024  # bytes that are cleaned together
 _STEP = 25  # matches that are searched for at a time
 _MOST_CONTEXT = 20
 _LINE = 500  # characters of a line that are shown
+_LEFT_OUT = 64  # characters of the words for lines that are left out at one side of a match
 _LONG_PATTERN = 300
 _AROUND = 800  # characters that an answer has besides its matches and its pattern
 _EXAMPLE = 'search_artifact(id="{}", pattern="error|failed", context=2)'
@@ -162,15 +172,16 @@ def search_artifact(
     if not absent(path):
         source, called = find_string(artifact, path, None if absent(stream) and view is None else chosen)
         chosen = "combined"
+    notes: list[str] = []
     options: dict[str, Any] = {
         "stream": chosen,
-        "context": min(whole("context", context) or 0, _MOST_CONTEXT),
+        "context": at_most("context", whole("context", context) or 0, _MOST_CONTEXT, notes),
         "ignore_case": flag("ignore_case", ignore_case),
         "literal": flag("literal", literal),
         "invert": flag("invert", invert),
     }
-    most = min(whole("limit", limit, least=1) or _LIMIT, _MOST)
-    search = _Search(source, expression, options, called, most, cleaned=not flag("raw", raw))
+    most = at_most("limit", whole("limit", limit, least=1) or _LIMIT, _MOST, notes)
+    search = _Search(source, expression, options, called, most, notes, cleaned=not flag("raw", raw))
     start = None if absent(cursor) else unquoted(cursor)
     answer = search.count(start) if flag("count", count) else search.page(start)
     if source is not artifact:  # positions in a string are not those of the artifact
@@ -187,6 +198,7 @@ class _Search:
         options: of ``Artifact.search``.
         called: the arguments that name the artifact in a call.
         limit: the most matching lines of an answer.
+        notes: what was corrected in the arguments.
         cleaned: whether lines are searched as a reader sees them.
     """
 
@@ -197,10 +209,12 @@ class _Search:
         options: dict[str, Any],
         called: str,
         limit: int,
+        notes: Sequence[str],
         *,
         cleaned: bool,
     ) -> None:
         self._artifact = artifact
+        self._corrected = notes
         self._called = called
         self._limit = limit
         self._pattern = pattern
@@ -240,15 +254,16 @@ class _Search:
         )
 
     def _fitting(self, matches: Sequence[Match], room: int) -> tuple[str, int]:
-        """The matches that fit, as text, and how many they are; at least one."""
+        """The matches that fit, as text, and how many they are; at least one, if need be with less context."""
         pieces: list[str] = []
         length = 0
         for number, rows in enumerate(grouped(matches, separated=self._options["context"] > 0)):
-            piece = "".join(f"{row.label}{_clipped(row)}\n" for row in rows)
-            if pieces and length + len(piece) > room:
-                return "".join(pieces), number
-            pieces.append(piece[:room])
-            length += len(pieces[-1])
+            lines = [f"{row.label}{_clipped(row)}\n" for row in rows]
+            piece = "".join(lines)
+            if length + len(piece) > room:
+                return ("".join(pieces), number) if pieces else (_nearest(rows, lines, room), 1)
+            pieces.append(piece)
+            length += len(piece)
         return "".join(pieces), len(matches)
 
     def _answer(self, result: SearchResult, content: str) -> Answer:
@@ -263,7 +278,7 @@ class _Search:
         found = f"{result.lines} {lines}{matches} of {total}"
         if not result.complete:
             found = f"at least {found}; searched to byte {result.scanned} of {result.size}"
-        notes = "".join(f"; {note}" for note in result.notes)
+        notes = "".join(f"; {note}" for note in (*self._corrected, *result.notes))
         end = f"[more: {self._call(result.cursor)}]\n" if result.cursor else "[that is all]\n"
         return Answer(
             text=f"[{name_of(self._artifact)}: {found}{notes}]\n{content}{end}",
@@ -299,7 +314,7 @@ class Row(NamedTuple):
     Attributes:
         label: ``12:`` before a match, ``11-`` before context, ``--`` for a gap.
         text: the line.
-        column: where the match begins.
+        column: where in ``text`` the match begins, from 1; 0 in a line without one.
         clipped: whether ``text`` is a part of the line.
     """
 
@@ -318,7 +333,7 @@ def grouped(matches: Sequence[Match], *, separated: bool) -> Iterator[list[Row]]
         if separated and shown and first > shown + 1:
             rows.append(Row("--", ""))
         rows += [Row(f"{number}-", line) for number, line in enumerate(match.before, first) if number > shown]
-        rows.append(Row(f"{match.line}:", match.text, match.column, match.clipped))
+        rows.append(Row(f"{match.line}:", match.text, match.text_column, match.clipped))
         shown = match.line
         for number, line in enumerate(match.after, match.line + 1):
             if following is None or number < following.line:
@@ -327,11 +342,39 @@ def grouped(matches: Sequence[Match], *, separated: bool) -> Iterator[list[Row]]
         yield rows
 
 
+def _nearest(rows: Sequence[Row], lines: Sequence[str], room: int) -> str:
+    """A match with the lines around it that fit, the nearest first, and which are left out.
+
+    Args:
+        rows: the match and its context.
+        lines: the same as they are printed.
+        room: characters.
+    """
+    match = next(number for number, row in enumerate(rows) if row.column)
+    low, high = match, match
+    room -= 2 * _LEFT_OUT
+    for number in sorted(range(len(rows)), key=lambda number: abs(number - match)):
+        room -= len(lines[number])
+        if room < 0:
+            break
+        low, high = min(low, number), max(high, number)
+    return f"{_left_out(rows[:low])}{''.join(lines[low : high + 1])}{_left_out(rows[high + 1 :])}"
+
+
+def _left_out(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    first, last = rows[0].label[:-1], rows[-1].label[:-1]
+    lines = f"line {first}" if first == last else f"lines {first}-{last}"
+    return f"[no room for {lines}]\n"
+
+
 def _clipped(row: Row) -> str:
     """The part of a line around its match that is shown, without control characters."""
     line = one_line(row.text)
-    if len(line) <= _LINE:
-        return f"[...]{line}[...]" if row.clipped else line
-    low = 0 if row.clipped else max(0, min(row.column - _LINE // 4, len(line) - _LINE))
+    low = 0
+    if len(line) > _LINE and row.column:
+        place = len(one_line(row.text[: row.column - 1]))
+        low = max(0, min(place - _LINE // 4, len(line) - _LINE))
     before = "[...]" if low or row.clipped else ""
     return f"{before}{line[low : low + _LINE]}{'[...]' if low + _LINE < len(line) or row.clipped else ''}"
