@@ -465,3 +465,25 @@ def test_words_for_one_line_and_for_line_0(tmp_path):
             answer.text.splitlines()[0][-39:],
             answer.content,
         )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "span", "notes"),
+    [
+        ({"start_byte": -12, "end_byte": -6}, (8, 14), ["start_byte", "end_byte"]),
+        ({"start_byte": 10, "end_byte": -5}, (10, 15), ["end_byte"]),
+        ({"end_byte": -5}, (0, 15), ["end_byte"]),
+        ({"end_byte": -500}, (0, 0), ["end_byte"]),
+    ],
+)
+def test_bytes_from_the_end(plain_store, arguments, span, notes):
+    """A negative byte counts from the end, the last one too, and the answer says so."""
+    with plain_store.session("test") as session:
+        artifact = session.put("0123456789abcdefghi\n")
+        answer = get_artifact(session, id=artifact.id, **arguments)
+        assert (answer.start, answer.end) == span
+        assert answer.content.encode() == artifact.read_bytes(*span)
+        for name in notes:
+            place = span[0] if name == "start_byte" else span[1]
+            assert f"{name} counted from the end: {place}" in answer.text
+        assert "swapped" not in answer.text

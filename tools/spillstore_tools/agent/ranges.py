@@ -105,8 +105,11 @@ class Range:
         if start < 0:
             start = max(0, size + start)
             self.notes.append(f"start_byte counted from the end: {start}")
+        if end is not None and end < 0:
+            end = max(0, size + end)
+            self.notes.append(f"end_byte counted from the end: {end}")
         if end is not None and end < start:
-            start, end = max(0, end), start
+            start, end = end, start
             self.notes.append("start_byte and end_byte were swapped")
         if start >= size > 0:
             raise ArgumentError(f"start_byte={start} is past the end: there are {size} bytes; {example}")
