@@ -26,6 +26,7 @@ from spillstore_tools.compare import multiset as _multiset
 from spillstore_tools.compare.differences import Differences
 from spillstore_tools.compare.line_reader import WholeLines
 from spillstore_tools.compare.multiset import FIRST, MORE, NEW, SAME, Multiset, NumberFile, subtract
+from spillstore_tools.mcp.wire.tool_results import summary
 from spillstore_tools.preview.text.normalise import normalise
 
 MIB = 1024 * 1024
@@ -616,3 +617,42 @@ def test_sequences_on_disk(monkeypatch):
     ]
     assert [6, 3, 0] == [at for at, _ in sequence.blocks(backward=True)]
     assert [2, 3] == list(sequence.read(2, 2))
+
+
+def test_facts_are_bounded_too(session):
+    """An answer keeps to its room with the facts about long commands and with much to be said of both."""
+    words = "run the whole suite with every option that there is and then some more"
+    for stored in (["old\n", "new\n"], ["same\n", "same\n"], ["b\na\n", "a\nb\n"]):
+        base = session.put(stored[0] * 5000, source="bash", command=words)
+        artifact = session.put(stored[1] * 5000, source="bash", command=words)
+        for one, other in ((artifact, base), (base, artifact)):
+            answer = compare_artifacts(session, id=one.id, base=other.id, max_chars=500)
+            assert len(answer.text) <= 500
+            assert ("\nbase: sealed, " in answer.text, "\nnow: sealed, " in answer.text) == (True, True)
+            assert ("newer than the other" in answer.text) is (one is base)
+    full = compare_artifacts(session, id=artifact.id, base=base.id).text
+    assert full.count("run the whole suite") == 2
+
+
+def test_summary_is_bounded_too(session):
+    """So it is where the notes on what was not compared are longer than the room."""
+    with session.create(source="bash", command="make " * 30) as one, session.create(source="bash") as other:
+        for writer, text in ((one, "x\n" * 5000), (other, "y\n" * 5000)):
+            writer.write(text)
+            writer.flush()
+        answer = compare_artifacts(session, id=one.id, base=other.id, max_chars=500)
+        assert len(answer.text) <= 500
+        assert "[more: " in answer.text
+
+
+def test_positions_that_are_not_known(session):
+    """A comparison shows no range, so its metadata has none; it says how many lines there are."""
+    base = session.put("old\n" * 9)
+    artifact = session.put("new\n" * 7)
+    known = summary(compare_artifacts(session, id=artifact.id, base=base.id))
+    assert known == {
+        "artifact_id": artifact.id,
+        "stream": "combined",
+        "total_size": 28,
+        "total_lines": 7,
+    }

@@ -35,8 +35,9 @@ class Answer:
         ids: the artifacts that are listed.
         stream: the stream that positions refer to.
         start, end: the bytes ``[start, end)`` that ``content`` shows.
-        first_line, last_line: the lines of these bytes. Lines and bytes are 0 for a call with ``path`` or ``query``.
-        total_size, total_lines: of the stream, or of the string that ``path`` selects.
+        first_line, last_line: the lines of these bytes. Lines and bytes are 0 for a call with ``path`` or ``query``, and
+            for a comparison.
+        total_size, total_lines: of the stream, or of the string that ``path`` selects; 0 where they are not known.
     """
 
     text: str

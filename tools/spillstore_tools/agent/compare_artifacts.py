@@ -20,6 +20,7 @@ what it shows.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import threading
@@ -39,14 +40,12 @@ from spillstore_tools.agent.arguments import ArgumentError, absent, flag, one_of
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, previous_run, stream_argument
 from spillstore_tools.agent.definitions import CURSOR, MAX_CHARS, STREAM, ToolDefinition
 from spillstore_tools.compare.report import change_row, facts, section_title, summary
-from spillstore_tools.describe import human_size
+from spillstore_tools.describe import human_size, shortened
 from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.text.clean import one_line
 from spillstore_tools.process.working_folders import folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spillstore import Artifact, Session
     from spillstore.info import Stream
     from spillstore_tools.compare.changed_lines import Change
@@ -55,11 +54,14 @@ if TYPE_CHECKING:
 _LINE = 400  # characters of a line that are shown
 _KEPT = 2  # comparisons of a session
 _COMMAND = 60
+_SIDE = 40  # characters of the facts about one artifact for which there is always room
 _AROUND = 10  # lines before and after the first change, in the call that shows it
 _CURSOR = re.compile(
     r"(combined|stdout|stderr)(:exact)?:(\d{1,18})-(\d{1,18}):(?:wait(\d{1,9})|(\d)\.(\d{1,18})\.([0-9a-f]{8}))",
     re.ASCII,
 )
+_ALL = "[that is all]\n"
+_CUT = "]\n"
 _EXAMPLE = 'compare_artifacts(id="{}", base="{}")'
 
 DEFINITION = ToolDefinition(
@@ -245,7 +247,7 @@ class _ComparisonAnswer:
             if not finished:
                 return self._unfinished(place.waited + math.ceil(SECONDS))
             if found.verdict != "different" or any(found.kinds):
-                return self._composed(self._facts(), "", None)
+                return self._composed(self._facts(_ALL), "", None)
             checksum = f"{found.checksum():08x}"
             if place.checksum not in {None, checksum}:
                 raise ArgumentError(
@@ -255,10 +257,10 @@ class _ComparisonAnswer:
             return self._page(place._replace(checksum=checksum), first=place.checksum is None)
 
     def _page(self, place: _Place, *, first: bool) -> Answer:
-        header = self._facts() if first else self._header(continued=True)
         sections = self._differences.sections()
-        longest = max(section.size for section in sections)
-        room = self._chars - SIGNATURE_ROOM - len(header) - len(self._more(place._replace(start=longest)))
+        more = self._more(place._replace(start=max(section.size for section in sections)))
+        header = self._facts(more) if first else self._header(continued=True)
+        room = self._chars - SIGNATURE_ROOM - len(header) - len(more)
         pieces: list[str] = []
         shown: Change | None = None
         for number, section in enumerate(sections[place.section :], place.section):
@@ -293,7 +295,7 @@ class _ComparisonAnswer:
         self, header: str, content: str, place: _Place | None, shown: Change | None = None
     ) -> Answer:
         cursor = None
-        end = "[that is all]\n"
+        end = _ALL
         if place is not None:
             cursor = self._cursor(f"{place.section}.{place.start}.{place.checksum}")
             end = self._more(place)
@@ -305,43 +307,52 @@ class _ComparisonAnswer:
             longer = f"[that is all; around the first: {call}]\n"
             fits = len(header) + len(content) + len(longer) + SIGNATURE_ROOM <= self._chars
             end = longer if fits else end
-        return Answer(
-            text=f"{header}{content}{end}",
-            content=content,
-            cursor=cursor,
-            artifact_id=self._artifact.id,
-            stream=self._request.stream,
-            total_size=self._differences.sizes[1],
-        )
+        return self._answer(f"{header}{content}{end}", content, cursor)
 
     def _unfinished(self, waited: int) -> Answer:
         cursor = self._cursor(f"wait{waited}")
         done = int(self._differences.progress * 100)
-        text = (
-            f"{self._artifact.id} against {self._base.id}: not finished after {waited} seconds; {done} % of "
-            f"{human_size(sum(self._differences.sizes))} are read; go on: {self._call(cursor)}"
+        rest = (
+            f"[{self._artifact.id} against {self._base.id}: not finished after {waited} seconds; {done} % of "
+            f"{human_size(sum(self._differences.sizes))} are read; go on: {self._call(cursor)}]\n"
         )
-        facts = "".join(self._sides())
+        return self._answer(f"{self._sides(self._chars - SIGNATURE_ROOM - len(rest))}{rest}", "", cursor)
+
+    def _answer(self, text: str, content: str, cursor: str | None) -> Answer:
+        view, size = self._artifact.info.view(self._request.stream), self._differences.sizes[1]
         return Answer(
-            text=f"{facts}[{text}]\n",
+            text=text,
+            content=content,
             cursor=cursor,
             artifact_id=self._artifact.id,
             stream=self._request.stream,
+            total_size=size,
+            total_lines=view.lines if view.size == size else 0,  # those of a part are not known
         )
 
-    def _facts(self) -> str:
-        return f"{self._header()}{''.join(self._sides())}"
+    def _facts(self, rest: str) -> str:
+        """The facts about both, in what room the rest of the answer leaves."""
+        room = self._chars - SIGNATURE_ROOM - len(rest)
+        header, most = self._header(), room - 2 * _SIDE
+        if len(header) > most:
+            header = f"{shortened(header, most - len(_CUT))}{_CUT}"
+        return header + self._sides(room - len(header))
 
     def _header(self, *, continued: bool = False) -> str:
         if continued:
             return f"[{self._artifact.id} against {self._base.id}, continued]\n"
         return f"[{self._artifact.id} against {self._base.id}: {summary(self._differences, exact=self._request.exact)}]\n"
 
-    def _sides(self) -> Iterator[str]:
+    def _sides(self, room: int) -> str:
+        """The facts about each, in a line; where the room is short, half of it for each."""
         before, now = self._base.info, self._artifact.info
         swapped = ", newer than the other" if before.created > now.created else ""
-        yield f"base: {facts(before, self._request.stream)}{swapped}\n"
-        yield f"now: {facts(now, self._request.stream)}\n"
+        stream = self._request.stream
+        lines = [("base: ", facts(before, stream), f"{swapped}\n"), ("now: ", facts(now, stream), "\n")]
+        if sum(map(len, itertools.chain.from_iterable(lines))) > room:
+            each = max(_SIDE, room // 2)
+            lines = [(name, shortened(words, each - len(name) - len(end)), end) for name, words, end in lines]
+        return "".join(itertools.chain.from_iterable(lines))
 
     def _cursor(self, place: str) -> str:
         before, now = self._differences.sizes

@@ -184,10 +184,12 @@ def _of_omission(omission: Omission) -> dict[str, Any]:
 def _of_reading(answer: Answer) -> dict[str, Any]:
     found: dict[str, Any] = {"artifact_id": answer.artifact_id}
     if answer.total_size:
-        found |= {"stream": answer.stream, "start": answer.start, "end": answer.end}
+        found["stream"] = answer.stream
+        if answer.end:
+            found |= {"start": answer.start, "end": answer.end}
         if answer.last_line:
             found |= {"first_line": answer.first_line, "last_line": answer.last_line}
-        found |= {"total_size": answer.total_size, "total_lines": answer.total_lines}
+        found |= {"total_size": answer.total_size, "total_lines": answer.total_lines or None}
     return _known({**found, "ids": list(answer.ids) or None, "cursor": answer.cursor})
 
 
