@@ -11,6 +11,9 @@ class Cleaner(Protocol):
 
     One that has the attribute ``keeps_plain``, which is true, says that UTF-8 without control characters but tab and LF is its own
     cleaned text. Then a search need not read the chunks that cannot hold what is looked for.
+
+    One that has the attribute ``line_end``, and not None, says which bytes end a line of text in its encoding. Where such a line is
+    several stored ones, they are cleaned together, and it has the number of the first.
     """
 
     def is_clean(self, data: bytes | memoryview) -> bool:
@@ -21,7 +24,7 @@ class Cleaner(Protocol):
         ...
 
     def text(self, lines: bytes, terminator: bytes) -> bytes:
-        """Whole lines, cleaned, in UTF-8; as many of them, each ending in LF."""
+        """Whole lines, cleaned, in UTF-8; as many of them as end, each ending in LF."""
         ...
 
     def offset(self, line: bytes, terminator: bytes, index: int) -> int:

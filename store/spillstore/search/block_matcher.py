@@ -128,7 +128,7 @@ class BlockMatcher:
             self._page.lines += lines
             self._page.matches += matches
             return None
-        lines_of = _BlockLines(block, text, self._searched.terminator)
+        lines_of = _BlockLines(block, text, self._searched)
         run = self._other_lines if self._invert else self._matching_lines
         if self._only_counts and not self._page.timed and self._searched.finder is not None:
             run = self._counted_lines
@@ -260,11 +260,11 @@ class _BlockLines:
         as_stored: whether the text is the stored bytes.
     """
 
-    def __init__(self, block: Block, text: bytes, terminator: bytes) -> None:
+    def __init__(self, block: Block, text: bytes, searched: SearchedText) -> None:
         self.block = block
         self.text = text
         self.as_stored = text is block.data
-        self._terminator = terminator
+        self._line_end = searched.line_end
         self._starts: list[int] = []
 
     def stored(self, begin: int) -> tuple[int, int]:
@@ -272,8 +272,8 @@ class _BlockLines:
         data, starts = self.block.data, self._starts
         if not starts:
             starts.append(0)
-            while at := data.find(self._terminator, starts[-1]) + 1:
-                starts.append(at)
+            while (at := data.find(self._line_end, starts[-1])) >= 0:
+                starts.append(at + len(self._line_end))
         number = self.text.count(b"\n", 0, begin)
         return starts[number], starts[number + 1] if number + 1 < len(starts) else len(data)
 

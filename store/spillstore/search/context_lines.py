@@ -36,6 +36,7 @@ class ContextLines:
         self._count = count
         self._size = size
         self._searched = searched
+        self._wide = searched.line_end != searched.terminator
 
     def of_block(self, match: Match, block: Block, text: bytes, begin: int) -> Match:
         """A match in a block with its context, which is read only if the block does not hold it.
@@ -48,6 +49,8 @@ class ContextLines:
         """
         if not self._count:
             return match
+        if self._wide:
+            return self.of(match)  # in the block, stored lines cannot be told apart
         before: list[bytes] = []
         at = begin
         while at and len(before) < self._count:
@@ -76,8 +79,12 @@ class ContextLines:
         return dataclasses.replace(
             match,
             before=self._lines(low, match.line - 1) if before is None else before,
-            after=self._lines(match.line + 1, high) if after is None else after,
+            after=self._behind(match.line, high) if after is None else after,
         )
+
+    def _behind(self, line: int, last: int) -> tuple[str, ...]:
+        """The lines behind a line; where that is several stored ones, the others are empty."""
+        return self._lines(line, last)[1:] if self._wide else self._lines(line + 1, last)
 
     def _lines(self, first: int, last: int) -> tuple[str, ...]:
         if last < first:
@@ -91,7 +98,16 @@ class ContextLines:
         lines = self._searched.of(data).split(b"\n")
         if not lines[-1]:
             lines.pop()
+        if self._wide:
+            lines = self._as_stored(lines, data)
         return _shown(lines)
+
+    def _as_stored(self, lines: list[bytes], data: bytes) -> list[bytes]:
+        """As many lines as are stored: behind a line that is several stored ones, empty ones."""
+        parts = data.split(self._searched.line_end)
+        ended = [*parts[:-1], parts[-1].removesuffix(self._searched.terminator)]
+        counts = [part.count(self._searched.terminator) for part in ended]
+        return [each for line, count in zip(lines, counts, strict=False) for each in (line, *[b""] * count)]
 
 
 def _shown(lines: list[bytes]) -> tuple[str, ...]:

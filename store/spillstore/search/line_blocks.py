@@ -74,7 +74,8 @@ class LineBlockReader:
     Args:
         batches: its bytes; as ``read.iteration.batches``.
         stream: the view.
-        terminator: what ends a line.
+        terminator: what ends a stored line.
+        line_end: what ends a line of text, of which ``terminator`` may be a part: blocks end behind one.
         prepare: makes a block of whole lines: where the text begins, the number of the first whole line, the text, and where
             in it the lines begin and end. It is called on any thread, and may not keep the text.
         rules: what gram filters can tell of what is looked for; None if nothing.
@@ -85,12 +86,14 @@ class LineBlockReader:
         batches: Callable[..., Iterator[list[_Batch]]],
         stream: Stream,
         terminator: bytes,
+        line_end: bytes,
         prepare: Callable[[int, int, Text, int, int], Block],
         rules: Rules | None,
     ) -> None:
         self._batches = batches
         self._stream = stream
         self._terminator = terminator
+        self._line_end = line_end
         self._prepare = prepare
         self._rules = rules
 
@@ -151,13 +154,14 @@ class LineBlockReader:
 
     def _batch(self, start: int, line: int, last_line: int, text: Text) -> _Batch:
         """The whole lines of what was read, and what is torn at both ends."""
-        first = text.find(self._terminator, 0, text.size) + 1
-        last = text.rfind(self._terminator, 0, text.size) + 1
-        if not first:
+        ending = self._line_end
+        first = text.find(ending, 0, text.size) + len(ending)
+        last = text.rfind(ending, 0, text.size) + len(ending)
+        if first < len(ending):
             return _Batch(start, line, text.part(0, text.size), None, b"", line)
-        middle = self._prepare(start, line + 1, text, first, last)
-        tail = text.part(last, text.size)
-        return _Batch(start, line, text.part(0, first), middle, tail, last_line)
+        head, tail = text.part(0, first), text.part(last, text.size)
+        middle = self._prepare(start, line + head.count(self._terminator), text, first, last)
+        return _Batch(start, line, head, middle, tail, last_line - tail.count(self._terminator))
 
 
 def character_before(data: bytes, at: int) -> int:

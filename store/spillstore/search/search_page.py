@@ -91,7 +91,9 @@ class Search:
             self._long_lines.line = LongLine(begin.line_start, 0, seen=begin.at, counted=begin.line_counted)
         self._blocks = BlockMatcher(searched, page, around, self._long_lines, invert=invert)
         rules = None if invert else searched.rules
-        self._reader = LineBlockReader(batches, stream, terminator, self._blocks.prepare, rules)
+        self._reader = LineBlockReader(
+            batches, stream, terminator, searched.line_end, self._blocks.prepare, rules
+        )
 
     def run(self) -> SearchResult:
         """The page."""

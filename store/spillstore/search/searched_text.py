@@ -34,6 +34,7 @@ class SearchedText:
         asks_for_line_ends: whether the pattern has line ends in it, which nothing matches.
         rules: what gram filters can tell of matches; None if nothing.
         counter: counts matches where ``finder`` cannot; None if it cannot either.
+        line_end: what ends a line of text, of which ``terminator`` may be a part.
         finder: looks for the sequences of bytes that matches hold, faster; None if they are not known.
         has_uncleaned: whether a line was too long to be cleaned.
     """
@@ -51,17 +52,18 @@ class SearchedText:
         self.asks_for_line_ends = asks_for_line_ends(pattern, literal=literal)
         self.cleaner = cleaner
         self.terminator = terminator
+        self.line_end: bytes = getattr(cleaner, "line_end", None) or terminator
         self.has_uncleaned = False
 
     def of(self, data: bytes) -> bytes:
         """The text of stored lines."""
         if self.cleaner is None:
             return self.as_stored(data)
-        if _has_line_above(data, self.terminator, CLEANED):
+        if _has_line_above(data, self.line_end, CLEANED):
             self.has_uncleaned = True
             return data
         text = self.cleaner.text(data, self.terminator)
-        if not data.endswith(self.terminator) and (not text or text.endswith(b"\n")):
+        if not data.endswith((self.terminator, self.line_end)) and (not text or text.endswith(b"\n")):
             return text + b"\n"  # of a last line that shows nothing and has no end, there would be no trace
         return text
 

@@ -188,3 +188,19 @@ def test_a_count_that_is_not_all_says_so(cli, rolled):
     """What was dropped may have matched, too."""
     for options in (["--count"], ["--ids-only", "--all"], []):
         assert "were dropped and could not be searched" in cli("search", "line", *options).err
+
+
+def test_characters_that_hold_the_byte_of_a_line_end(cli, put):
+    """Of text in UTF-16 a character is shown with the stored line in which it begins, and ends none; a search finds it."""
+    text = "zu \u4e0a\u6d77 da\n" + "".join(f"line {n}\n" for n in range(8))
+    put(b"\xff\xfe" + text.encode("utf-16-le"))
+    assert cli("show", "@last").text == text
+    assert cli("show", "@last", "--lines", "1-2").text == "zu \u4e0a\u6d77 da\n"
+    assert cli("show", "@last", "--lines", "1").text == "zu \u4e0a"
+    assert cli("show", "@last", "--lines", "2").text == "\u6d77 da\n"
+    parts = [cli("show", "@last", "--bytes", span).text for span in ("0-9", "9-20")]
+    assert parts == ["zu \u4e0a", "\u6d77 da\n"]
+    assert cli("tail", "@last", "-n", "3").text == "line 6\nline 7\n"
+    assert cli("search", "\u4e0a\u6d77", "@last").text == "1:zu \u4e0a\u6d77 da\n"
+    put(b"\xff\xfe" + "\u4e0a\u6d77\nand more\n".encode("utf-16-le"))
+    assert cli("show", "@last", "--lines", "1").text == "\u4e0a"

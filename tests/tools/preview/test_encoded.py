@@ -76,6 +76,71 @@ def test_ranges_of_utf16_were_no_text(session, encoding):
     assert last > first
 
 
+WIDE = (
+    "\ufeffzu \u4e0a\u6d77 da\n" + "".join(f"line {n} \u0a05\u0a06 \u4e0a\n\n" for n in range(8)) + "\u4e0a"
+)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_characters_that_hold_the_byte_of_a_line_end(session, encoding):
+    """They end no line, and are found; every character is in the stored line in which it begins, and in no other."""
+    artifact = session.put(WIDE.encode(encoding), newline="lf")
+    text = WIDE.removeprefix("\ufeff")
+    assert get_artifact(session, id=artifact.id).content == text
+    numbers = range(1, artifact.info.lines + 1)
+    pages = [get_artifact(session, id=artifact.id, start_line=n, end_line=n).content for n in numbers]
+    assert "".join(pages) == text
+    spans = range(0, artifact.info.size, 7)
+    parts = [get_artifact(session, id=artifact.id, start_byte=at, end_byte=at + 7).content for at in spans]
+    assert "".join(parts) == text
+    cleaner = TextCleaner(encoding)
+    (match,) = artifact.search("\u4e0a\u6d77", cleaner=cleaner).matches
+    assert (match.line, match.column, match.text) == (1, 4, "zu \u4e0a\u6d77 da")
+    assert artifact.read_bytes(match.byte, match.byte + len("\u4e0a".encode(encoding))) == "\u4e0a".encode(
+        encoding
+    )
+    page = artifact.search("\u4e0a$", cleaner=cleaner)
+    assert (page.lines, page.total_matches) == (9, 9)
+    assert artifact.search("^$", cleaner=cleaner).lines == 8
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_pages_of_a_search_of_utf16(session, encoding):
+    """Page by page every line is found once, with the number and the byte that a single page tells."""
+    artifact = session.put(WIDE.encode(encoding), newline="lf")
+    cleaner = TextCleaner(encoding)
+    for pattern in ("\u0a05", "^$", "\u4e0a"):
+        whole = artifact.search(pattern, cleaner=cleaner)
+        found, cursor = [], None
+        while True:
+            page = artifact.search(pattern, cleaner=cleaner, limit=1, cursor=cursor)
+            found += page.matches
+            if (cursor := page.cursor) is None:
+                break
+        assert tuple(found) == whole.matches
+        assert page.lines == whole.lines
+        for match in found:
+            begin = artifact.locate(line=match.line).byte
+            assert begin <= match.byte <= artifact.locate(line=match.line + 1).byte + 20
+
+
+def test_large_outputs_of_utf16_are_searched_at_every_border(session):
+    """Where blocks meet, no line is torn: all are found, with their numbers."""
+    text = "\ufeff" + "".join(f"{n} \u4e0a\u6d77\n" for n in range(150_000))
+    artifact = session.put(text.encode("utf-16-le"), newline="lf")
+    assert artifact.search("^\\d+ \u4e0a\u6d77$", cleaner=TextCleaner("utf-16-le"), limit=0).lines == 150_000
+    (match,) = artifact.search("^149999 ", cleaner=TextCleaner("utf-16-le")).matches
+    assert match.line == 2 * 149_999 + 1
+
+
+def test_context_of_lines_that_are_several_stored_ones(session):
+    """Numbers of context are those of the stored lines; the rest of a line is empty."""
+    text = "\ufeffa \u4e0a\u6d77 b\nx\nNEEDLE \u4e0a\nc \u4e0a d\ny\n"
+    artifact = session.put(text.encode("utf-16-le"), newline="lf")
+    content = search_artifact(session, id=artifact.id, pattern="NEEDLE", context=4).content
+    assert content == "1-a \u4e0a\u6d77 b\n2-\n3-x\n4:NEEDLE \u4e0a\n5-\n6-c \u4e0a d\n7-\n8-y\n"
+
+
 def test_long_line_of_utf16_in_pages(session):
     """A line that is too long for an answer goes on where it stopped, to the character."""
     line = "größer 👩 " * 900

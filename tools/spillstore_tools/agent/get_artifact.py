@@ -48,7 +48,14 @@ from spillstore_tools.output.media_type import kind_of
 from spillstore_tools.output.signed_answers import ROOM as SIGNATURE_ROOM
 from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.text.clean import split_lines
-from spillstore_tools.preview.text.encoded import encoding_of, in_utf8, offset_in, whole_units
+from spillstore_tools.preview.text.encoded import (
+    character_end,
+    decoded,
+    encoding_of,
+    line_end,
+    offset_in,
+    whole_units,
+)
 from spillstore_tools.preview.text.lines import Line
 from spillstore_tools.preview.text.stream import settled_length
 
@@ -127,9 +134,9 @@ def get_artifact(
         id: its id, or ``artifact://ID?stream=stdout``.
         path: a JSONPath (RFC 9535) that selects one string in stored JSON; lines and bytes are then those of the string.
         start_line: from 1; ``-n`` for the last n lines.
-        end_line: the last line, included.
-        start_byte: from 0.
-        end_byte: the byte after the last.
+        end_line: the last line, included; ``-n`` counts from the end, likewise.
+        start_byte: from 0; ``-n`` for the last n bytes.
+        end_byte: the byte after the last; ``-n`` to leave out the last n.
         start_time: seconds after the artifact began.
         end_time: seconds after the artifact began, not included.
         offset: lines to skip.
@@ -230,6 +237,7 @@ class _RangeAnswer:
         self._refresh()
         self._terminator = self._info.terminator
         self._encoding = None if span.raw else encoding_of(artifact, span.stream)
+        self._line_end = self._terminator if self._encoding is None else line_end(self._encoding)
         if self._encoding is not None:
             span.notes.append(f"decoded from {self._encoding}, but lines and bytes are those that are stored")
         elif not span.raw and kind_of(artifact.read_bytes(0, HEAD_BYTES, holes="skip"), self._info.size):
@@ -259,8 +267,10 @@ class _RangeAnswer:
 
     def _answer(self) -> Answer:
         span, hole = self._range, self._hole
-        end = self._size if span.end is None else min(span.end, self._size)
-        start = min(span.start, end)
+        end = self._size
+        if span.end is not None:
+            end = span.end = self._character_end(min(span.end, self._size))
+        start = min(self._character_end(span.start), end)
         if hole is not None and hole.start <= start < hole.end:
             start = min(end, hole.end)
             span.notes.append(self._dropped(hole))
@@ -274,6 +284,9 @@ class _RangeAnswer:
             if len(answer.text) <= most:
                 return answer
             room -= len(answer.text) - most
+
+    def _character_end(self, at: int) -> int:
+        return character_end(self._artifact, at, self._range.stream, self._encoding)
 
     def _first_line(self, start: int) -> int:
         span = self._range
@@ -345,7 +358,10 @@ class _RangeAnswer:
                 settled = (
                     settled_length(data) if self._encoding is None else whole_units(data, self._encoding)
                 )
-                data = data[: data.rfind(self._terminator) + 1 or settled or len(data)]
+                whole_lines = (
+                    data.rfind(self._line_end) + len(self._line_end) if self._line_end in data else 0
+                )
+                data = data[: whole_lines or settled or len(data)]
             plain = self._plain(data, room - length)
             if plain:  # whole lines that need no cleaning
                 pieces.append(plain.decode("ascii"))
@@ -354,15 +370,17 @@ class _RangeAnswer:
                 if len(plain) < len(data):
                     return "".join(pieces), at, line_ends
                 continue
-            for line in split_lines(data, self._terminator):
+            for line in split_lines(data, self._line_end):
                 text, stop = shown(line, at, room - length)
                 if stop < at + len(line) and pieces:
                     return "".join(pieces), at, line_ends
                 pieces.append(text)
                 line_ends += ended
+                ended = line.endswith((self._line_end, self._terminator), 0, stop - at)
+                line_ends += line.count(self._terminator, 0, stop - at) - ended
                 if stop < at + len(line):
                     return "".join(pieces), stop, line_ends
-                length, at, ended = length + len(text), stop, line.endswith(self._terminator)
+                length, at = length + len(text), stop
         return "".join(pieces), at, line_ends
 
     def _plain(self, data: bytes, room: int) -> bytes:
@@ -374,7 +392,7 @@ class _RangeAnswer:
 
     def _cleaned(self, data: bytes, at: int, room: int) -> tuple[str, int]:
         """A line, or what fits of it, and where that ends."""
-        line = Line(1, 0, in_utf8(data, self._encoding), self._terminator)
+        line = Line(1, 0, decoded(data, self._encoding), self._terminator)
         if line.chars <= room:
             return line.text, at + len(data)
         text, end = line.prefix(room)

@@ -38,7 +38,7 @@ from spillstore_tools.agent.arguments import (
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument, name_of
 from spillstore_tools.agent.definitions import CURSOR, ID, PATH, STREAM, ToolDefinition
 from spillstore_tools.preview.text.clean import clean, is_clean, one_line
-from spillstore_tools.preview.text.encoded import encoding_of, in_utf8, offset_in
+from spillstore_tools.preview.text.encoded import encoding_of, in_utf8, line_end, offset_in
 from spillstore_tools.preview.text.offsets import ByteOffsets
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class TextCleaner:
     def __init__(self, encoding: str | None = None) -> None:
         self._encoding = encoding
         self.keeps_plain = encoding is None
+        self.line_end = None if encoding is None else line_end(encoding)
 
     def is_clean(self, data: bytes | memoryview) -> bool:
         """As in ``Cleaner``."""

@@ -31,6 +31,7 @@ from spillstore_tools.cli.support.read import (
     line_blocks,
     note_missing,
     path_option,
+    whole_characters,
 )
 from spillstore_tools.describe import count
 from spillstore_tools.preview.text.encoded import encoding_of
@@ -101,7 +102,11 @@ def command(
         end = artifact.info.view(view).size if end is None else end
         text = artifact_text(
             artifact,
-            clean_blocks(blocks, artifact.info.terminator, lambda: encoding_of(artifact, view)),
+            clean_blocks(
+                whole_characters(artifact, blocks, start, end, view),
+                artifact.info.terminator,
+                lambda: encoding_of(artifact, view),
+            ),
             start,
             end,
             view,

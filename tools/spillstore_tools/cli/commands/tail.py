@@ -9,7 +9,12 @@ import click
 from spillstore_tools.cli.support.artifacts import find
 from spillstore_tools.cli.support.options import id_argument, location_options, stream_option
 from spillstore_tools.cli.support.output import at_terminal, json_option, print_json, write_bytes, write_text
-from spillstore_tools.cli.support.read import artifact_text, note_missing_lines, start_of_last_lines
+from spillstore_tools.cli.support.read import (
+    artifact_text,
+    note_missing_lines,
+    start_of_last_lines,
+    whole_characters,
+)
 from spillstore_tools.preview.text.encoded import encoding_of
 from spillstore_tools.preview.text.stream import clean_blocks
 
@@ -57,7 +62,8 @@ def command(
             blocks = artifact.follow(start, stream=view, holes="skip")
         else:
             blocks = artifact.chunks(start, end, stream=view, holes="skip")
-        text = clean_blocks(blocks, artifact.info.terminator, lambda: encoding_of(artifact, view))
+        whole = whole_characters(artifact, blocks, start, None, view)
+        text = clean_blocks(whole, artifact.info.terminator, lambda: encoding_of(artifact, view))
         if as_json:
             text = artifact_text(artifact, text, start, end, view)
             print_json({"id": artifact.id, "stream": stream, "start": start, "text": "".join(text)})

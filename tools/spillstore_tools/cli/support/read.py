@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Literal, cast
 
 import click
@@ -9,6 +10,7 @@ from click.core import ParameterSource
 
 from spillstore_tools.cli.support.output import note
 from spillstore_tools.describe import exact_size
+from spillstore_tools.preview.text.encoded import character_end, encoding_of, may_be_wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -93,6 +95,22 @@ def artifact_text(
     """``Artifact.reading`` for the cleaned text of bytes ``[start, end)``."""
     blocks = artifact.reading((text.encode() for text in texts), start, end, stream=stream)
     return (block.decode() for block in blocks)
+
+
+def whole_characters(
+    artifact: Artifact, blocks: Iterable[bytes], start: int, end: int | None, stream: Stream
+) -> Iterator[bytes]:
+    """The blocks of bytes ``[start, end)``, in text of UTF-16 or UTF-32 from the first character that begins there to the last."""
+    blocks = iter(blocks)
+    first = next(blocks, b"")
+    encoding = encoding_of(artifact, stream) if may_be_wide(first) else None
+    left = character_end(artifact, start, stream, encoding) - start
+    for block in itertools.chain([first], blocks):
+        if left < len(block):
+            yield block[left:]
+        left = max(0, left - len(block))
+    if end is not None and (rest := character_end(artifact, end, stream, encoding)) > end:
+        yield artifact.unrecorded().read_bytes(end, rest, stream=stream, holes="skip")
 
 
 def line_blocks(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore.runtime import lazy_patterns as re
+from spillstore_tools.preview.binary.recognise import HEAD_BYTES
 from spillstore_tools.preview.text.clean import clean
 from spillstore_tools.preview.text.control import STRING_LIMIT
-from spillstore_tools.preview.text.encoded import in_utf8, whole_units
+from spillstore_tools.preview.text.encoded import decoded, line_end, may_be_wide, whole_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,21 +34,27 @@ def clean_blocks(
     Args:
         blocks: the data.
         terminator: what ends a line.
-        encoding_of: tells the encoding, as in ``in_utf8``; asked once, if there is a NUL, which each line of UTF-16 and UTF-32 has.
+        encoding_of: tells the encoding, as in ``in_utf8``, of data that begins with a whole character; asked
+            while it may be wide, until it is or enough was seen.
     """
-    held, encoding = b"", None
+    held, encoding, ending, seen = b"", None, terminator, 0
     for block in blocks:
         held += block
-        if encoding_of is not None and b"\0" in block:
-            encoding, encoding_of = encoding_of(), None
-        end = held.rfind(terminator) + 1
+        seen += len(block)
+        if encoding_of is not None and may_be_wide(block):
+            encoding = encoding_of()
+            if encoding is not None:
+                ending = line_end(encoding)
+            if encoding is not None or seen >= HEAD_BYTES:
+                encoding_of = None
+        end = held.rfind(ending) + len(ending) if ending in held else 0
         if not end and len(held) >= _HOLD:
             end = settled_length(held) if encoding is None else whole_units(held, encoding)
         if end:
-            yield clean(in_utf8(held[:end], encoding), terminator)
+            yield clean(decoded(held[:end], encoding), terminator)
             held = held[end:]
     if held:
-        yield clean(in_utf8(held, encoding), terminator)
+        yield clean(decoded(held, encoding), terminator)
 
 
 def settled_length(data: bytes | bytearray) -> int:
