@@ -95,7 +95,7 @@ def test_the_command_prints_tables(
         "texts without secrets, whole",
         *(
             f"{name}, half {half}, {sort}"
-            for name in ("unseen", "later", "foreign", "wider")
+            for name in ("unseen", "later", "foreign", "wider", "newer")
             for half in "ab"
             for sort in ("signed", "elsewhere", "all", "beside", "lookalike")
         ),
@@ -104,7 +104,8 @@ def test_the_command_prints_tables(
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("collection", "seeds"), [("unseen", [1]), ("later", [1, 2, 3]), ("foreign", [1]), ("wider", [1])]
+    ("collection", "seeds"),
+    [("unseen", [1]), ("later", [1, 2, 3]), ("foreign", [1]), ("wider", [1]), ("newer", [1])],
 )
 def test_of_the_second_half_only_figures_are_told(collection: str, seeds: list[int]) -> None:
     """What was missed of half ``b`` is not named, and each half has secrets of both sorts, lines and texts without any."""

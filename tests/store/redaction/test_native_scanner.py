@@ -399,10 +399,12 @@ def test_changed_rows(both, number):
         ("api_token:\n @\x0c\n", "TOKEN"),
         ("the password:\n\x0b\n@", "PASSWORD"),
         ('1) "requirepass \n@', "PASSWORD"),
+        ("│ api_key: │ @ │", "API_KEY"),
+        ("| secret: ║ @ |", "SECRET"),
     ],
 )
 def test_forms_that_it_once_dropped(both, text, kind):
-    """What stands behind an arrow, a slash, a comma, in any case, and beside a vertical tab or a form feed."""
+    """What stands behind an arrow, a slash, a comma, in any case, beside a vertical tab or a form feed, and behind a sign and a bar."""
     made = text.replace("@", Maker(1).of(20)).encode() + b"\n"
     without, scanned = both(counted, made)
     assert without == scanned

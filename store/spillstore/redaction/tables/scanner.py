@@ -18,7 +18,7 @@ CLASSES = (
     "[0-9]",
     classes.PIECE,
     "[0-9.,:+-]",
-    r"[`\\&$@(\[{<!|>,+%-]",
+    r"[`\\&$@(\[{<!|>,+%\xe2-]",  # with the first byte of the bars of a frame
     r"[)\]}>,;.:]",
     f"[{re.escape(forms.BEFORE_OPTION)}]",
     r"[-+>#*|;/\"' \t]",
