@@ -34,6 +34,16 @@ def without_secrets(
     return _Structure(rules, counts, numbers=numbers).value(None, value, 0)
 
 
+def distinct_name(name: str, known: dict[str, int]) -> str:
+    """The name, with a number behind it if it is known; noted as known, with how often it was met."""
+    found = name
+    while found in known:
+        known[name] += 1
+        found = f"{name} ({known[name]})"
+    known[found] = 1
+    return found
+
+
 class _Structure:
     """One value that is gone through."""
 
@@ -49,18 +59,21 @@ class _Structure:
         if isinstance(value, (list, tuple, dict)) and depth >= _DEEPEST:
             return f"<{type(value).__name__}>"
         if isinstance(value, dict):
-            return {
-                self._key(key): self.value(key if isinstance(key, str) else None, item, depth + 1)
-                for key, item in value.items()
-            }
+            found: dict[object, object] = {}
+            known: dict[str, int] = {}
+            for key, item in value.items():
+                inner = self.value(key if isinstance(key, str) else None, item, depth + 1)
+                found[self._key(key, known)] = inner
+            return found
         if isinstance(value, (list, tuple)):
             return [self.value(name, item, depth + 1) for item in value]
         if self._numbers and name is not None and isinstance(value, int) and not isinstance(value, bool):
             return self._named(name, value)
         return value
 
-    def _key(self, key: object) -> object:
-        return self._text(None, key) if isinstance(key, str) else key
+    def _key(self, key: object, known: dict[str, int]) -> object:
+        """A name without secrets, which is none of those before it: no member is lost."""
+        return distinct_name(str(self._text(None, key)), known) if isinstance(key, str) else key
 
     def _text(self, name: str | None, value: str) -> object:
         if not value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from examples import drawn, parts
 
-from spillstore.redaction import RedactionRules, counted
+from spillstore.redaction import DEFAULT, RedactionRules, counted
 from spillstore.redaction.structures import without_secrets
 
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"
@@ -95,3 +95,13 @@ def test_structures_of_any_shape():
 def test_a_short_word_in_the_line_below_a_question_stays(printed, goes):
     """The scanner drops those of less than six letters, and so does Python without it."""
     assert bool(counted(f"> DB_PASSWORD\n{printed}\r\n".encode())[1]) == goes
+
+
+def test_members_whose_names_are_secrets_keep_their_values():
+    """Names that would become one get a number, so that no member is lost."""
+    keys = ["AKIA" + f"IOSFODNN7EXAMPL{last}" for last in "QRS"]
+    placeholder = "[REDACTED: AWS_ACCESS_KEY]"
+    counts: dict[str, int] = {}
+    found = without_secrets({placeholder: 0, **{key: n for n, key in enumerate(keys, 1)}}, DEFAULT, counts)
+    assert found == {placeholder: 0, **{f"{placeholder} ({n})": n - 1 for n in (2, 3, 4)}}
+    assert counts == {"AWS_ACCESS_KEY": 3}
