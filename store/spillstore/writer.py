@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from spillstore.redaction import RedactionRules
 
 _PIECE = MIB  # a larger write enters the queue in pieces, so that the queue's bounds hold; of what is filtered, one above ``unfiltered``
+_LONGEST = 200  # characters of the reason that an exception is
 _FILTERED_AT_ONCE = 2048  # bytes that the slowest filters take a few milliseconds for
 
 
@@ -239,7 +240,9 @@ class Writer:
             self.close()
             return
         try:
-            self.abort(f"{type(error).__name__}: {error}"[:200].removesuffix(": "))
+            reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+            rules = self._rules
+            self.abort(reason[:_LONGEST] if rules is None else rules.beginning(reason, _LONGEST))
         except SpillstoreError as failure:
             # The exception that left the block is the one to raise; this one must not be lost either.
             if failure is not error:

@@ -34,6 +34,18 @@ AROUND = (
 )
 
 
+@each_of("before", [0, 5, 150, 1_000, 131_060, 200_000])
+@each_of("kind", [str, bytes])
+def test_a_beginning_has_no_part_of_a_secret(before, kind):
+    """Wherever it is cut, it is the beginning of the text without secrets: of any text, and of halves of characters."""
+    token = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9" * 2
+    text = " ".join(["\u00e9 \ud800" * (before // 3), token, "more " * 60_000])
+    whole = text if kind is str else text.encode(errors="surrogatepass")
+    clean = redact(whole)
+    for length in (0, 1, *range(before - 3, before + 40, 7), len(clean) - 1, len(clean), len(clean) + 9):
+        assert DEFAULT.beginning(whole, max(0, length)) == clean[: max(0, length)]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_tokens_are_known_by_their_form(seed):
     """A token of each provider's public format goes wherever it stands, but for a public part at its beginning."""

@@ -86,3 +86,23 @@ def test_bare_tokens_before_a_cut(plain_store):
         assert content == shown(session, "acode", with_secret(text, at, "[REDACTED: TOKEN]"), redact=False)[0]
         for name in NAMES:
             assert (name == "acode") == ("[REDACTED: TOKEN]" in shown(session, name, f"use {token} now")[0])
+
+
+@pytest.mark.parametrize("place", [130, 170, 195])
+def test_the_reason_of_an_interruption(plain_store, place):
+    """An error that ends an output is cut without its secrets, in the store too."""
+    words = f"{'x' * place} {TOKEN}"
+
+    def broken():
+        yield b"some words of a line\n" * 20_000
+        raise OSError(words)
+
+    with plain_store.session("s") as session:
+        with pytest.raises(OSError, match="x"):
+            TruncationProcessor(session).process(broken(), "read_file")
+        with pytest.raises(OSError, match="x"), session.create(source="t") as writer:
+            writer.write(b"some words\n")
+            raise OSError(words)
+        reasons = [info.reason for info in session.infos()]
+    assert len(reasons) == 2
+    assert [TOKEN[:6] in reason for reason in reasons] == [False, False]

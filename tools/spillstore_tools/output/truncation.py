@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spillstore import Artifact
+from spillstore.exceptions import InvalidSettingError
 from spillstore.observers import begin_operation, is_observed
 from spillstore.text_scan import is_plain
 from spillstore_tools.config.redaction_rules import Redaction
@@ -31,11 +32,14 @@ if TYPE_CHECKING:
     from spillstore import Session
     from spillstore.info import Newline
     from spillstore.observers import Operation
+    from spillstore.redaction import RedactionRules
+    from spillstore.redaction.rules import Text
     from spillstore_tools.config import TruncationConfiguration
     from spillstore_tools.profiles import ProfileName
     from spillstore_tools.profiles.base import Profile
 
 _SHORT = 64 * 1024  # bytes that are held in memory by every profile anyhow
+_LONGEST_REASON = 200  # characters
 _PDF = b"%PDF-"  # the one kind of binary content that may be plain text throughout
 _TERMINATORS = {"lf": b"\n", "cr": b"\r"}
 
@@ -184,7 +188,7 @@ class TruncationProcessor:
                 work=work,
                 on_redaction=self._session.note_redactions,
             )
-            _fill(spill, pieces)
+            _fill(spill, pieces, rules)
             rendered, size, artifact_id = spill.finish(), spill.received, spill.artifact_id
             redactions = spill.redactions
             problem = spill.problem if self._session.stores else None
@@ -221,6 +225,21 @@ class TruncationProcessor:
         """A text that is shown as it is, without the secrets that are taken out of that tool's results."""
         rules = self._redaction.rules(tool_name)
         return text if rules is None else rules.redact(text)
+
+    def shortened(self, text: Text, tool_name: str, length: int) -> Text:
+        """The first bytes or characters of what goes with a tool's results. Of a text that is cut, the secrets are taken out first.
+
+        By the built-in rules, where those of the tool cannot be used; ``process`` raises then.
+        """
+        if len(text) <= length:
+            return text
+        try:
+            rules = self._redaction.rules(tool_name)
+        except InvalidSettingError:
+            from spillstore.redaction import DEFAULT  # noqa: PLC0415  # not where it is switched off
+
+            rules = DEFAULT
+        return _beginning(text, length, rules)
 
     def redacted_value(self, value: object, tool_name: str) -> object:
         """A JSON-able value without the secrets that are taken out of that tool's results."""
@@ -284,11 +303,15 @@ class TruncationProcessor:
         )
 
 
-def _fill(spill: Spill, pieces: Iterable[bytes]) -> None:
+def _beginning(text: Text, length: int, rules: RedactionRules | None) -> Text:
+    return text[:length] if rules is None else rules.beginning(text, length)
+
+
+def _fill(spill: Spill, pieces: Iterable[bytes], rules: RedactionRules | None) -> None:
     """Write all of it; if it cannot be had to its end, what there is of it stays."""
     try:
         for piece in pieces:
             spill.write(piece)
     except BaseException as error:
-        spill.abort(f"{type(error).__name__}: {error}"[:200])
+        spill.abort(_beginning(f"{type(error).__name__}: {error}", _LONGEST_REASON, rules))
         raise
