@@ -294,6 +294,16 @@ def test_the_artifact_names_the_call(raw, store):
         assert [info.tool_call_id for info in session.infos()] == ["41", "toolu_1"]
 
 
+@pytest.mark.long
+def test_a_long_id_of_a_call_is_cut_without_its_secrets(raw, store):
+    """No part of one is stored."""
+    raw = raw("--session", "s")
+    identity = f"{'k' * 180} {'gh' + 'p_' + 'a1B2c3D4e5F6g7H8i9' * 2}"
+    raw.call("bash", {"command": "seq 1 20000"}, toolUseId=identity)
+    with store.session("s", create=False, read_only=True) as session:
+        assert [info.tool_call_id for info in session.infos()] == [f"{'k' * 180} [REDACTED: GITHUB_T"]
+
+
 # --- progress, cancellation, ends -------------------------------------------------------------------------
 
 

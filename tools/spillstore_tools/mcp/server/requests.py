@@ -44,7 +44,6 @@ READING_INSTRUCTIONS = (
 )
 MAX_REQUEST = 1024 * 1024  # bytes; a command line of Linux takes an eighth of that
 _PROGRESS = 1.0  # seconds between notifications
-_MAX_ID = 200
 _CALL_IDS = frozenset({"toolcallid", "tooluseid"})  # keys in _meta, without prefix and underscores
 
 _T = TypeVar("_T")
@@ -146,8 +145,8 @@ def call_id_of(meta: Mapping[str, object], request_id: object) -> str:
     """The id of a tool call: the model's, if the client sends it in the metadata, else that of the request."""
     for name, value in meta.items():
         if name.rpartition("/")[2].replace("_", "").lower() in _CALL_IDS and isinstance(value, str) and value:
-            return value[:_MAX_ID]
-    return str(request_id)[:_MAX_ID]
+            return value
+    return str(request_id)
 
 
 def _failed(name: str, error: SpillstoreError) -> BashResult | Answer:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spillstore_tools.agent.bash_result import BashResult
     from spillstore_tools.config import TruncationConfiguration
 
+_MAX_ID = 200  # characters of the id of a tool call
 _log = logging.getLogger("spillstore")
 
 
@@ -98,7 +99,7 @@ class SessionService:
         Args:
             name: the name of the tool.
             arguments: the arguments as they were sent, or as JSON.
-            tool_call_id: the id of the tool call.
+            tool_call_id: the id of the tool call; a long one is cut.
             on_output: called with what a command prints, on a thread of the command.
         """
         if self._read_only and name not in (names := [tool["name"] for tool in self.tools]):
@@ -107,7 +108,17 @@ class SessionService:
         toolbox = self._toolbox
         if on_output is not None:  # which a toolbox takes when it is made; that costs microseconds
             toolbox = Toolbox(self._opened, **self._options, on_output=on_output)
-        return await toolbox.call(name, arguments, tool_call_id=tool_call_id)
+        call_id = None if tool_call_id is None else self._bounded(tool_call_id)
+        return await toolbox.call(name, arguments, tool_call_id=call_id)
+
+    def _bounded(self, call_id: str) -> str:
+        """The id of a tool call, cut once its secrets are taken out if it is long."""
+        if len(call_id) <= _MAX_ID:
+            return call_id
+        from spillstore_tools.config.redaction_rules import Redaction  # noqa: PLC0415  # ids are short
+
+        rules = Redaction(self._opened.current, self._options["configuration"]).rules("bash")
+        return call_id[:_MAX_ID] if rules is None else rules.beginning(call_id, _MAX_ID)
 
     def _on_spill(self, _: str) -> None:
         """Notify listeners of an artifact; called on a command's thread."""
