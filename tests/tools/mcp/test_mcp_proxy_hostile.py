@@ -9,14 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import each_of
 from test_mcp_proxy import RAW, conversation, talk
 
 from spillstore_tools.mcp.proxy.listing import OwnToolNames
+from spillstore_tools.mcp.proxy.notes import excerpt
 from spillstore_tools.mcp.proxy.previews import META
 from spillstore_tools.mcp.proxy.result_fitting import BINARY, OTHERS, TOGETHER
 from spillstore_tools.mcp.proxy.results import ResultFitter
 from spillstore_tools.mcp.wire.lines import OversizedLine, read_lines
-from spillstore_tools.mcp.wire.messages import ToolCall, id_in
+from spillstore_tools.mcp.wire.messages import ToolCall, id_in, tool_call
 from spillstore_tools.output.truncation import TruncationProcessor
 
 __all__ = ["talk"]
@@ -195,6 +197,101 @@ def test_a_list_of_tools_that_cannot_be_read_ends_nothing(talk):
     )
     it = talk([sys.executable, "-c", server])
     assert it.answer("anything")["result"] == {"content": []}
+
+
+# --- secrets at a cut, and in names ------------------------------------------------------------------------
+
+TOKEN = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9" * 2
+TAKEN_OUT = "[REDACTED: GITHUB_TOKEN]"
+KEYS = ["AKIA" + f"IOSFODNN7EXAMPL{last}" for last in "QRS"]
+KEY_TAKEN_OUT = "[REDACTED: AWS_ACCESS_KEY]"
+
+
+@each_of("before", [940, 951, 965, 3_950, 20_000])
+def test_arguments_are_cut_without_their_secrets(before):
+    """Wherever the cut goes through one; nothing of it is left."""
+    arguments = json.dumps({"body": "x" * before, "token": TOKEN, "more": "yes" * 2000}).encode()
+    call = tool_call("t", 1, arguments, TruncationProcessor(None).shortened)
+    assert call.arguments is not None
+    assert (TOKEN[:6] in call.arguments, len(call.arguments), call.arguments[-3:]) == (False, 1000, "...")
+
+
+def test_arguments_that_are_long_for_their_secrets_alone():
+    """What fits without them is not cut."""
+    words = [f"{TOKEN} "] * 30
+    call = tool_call("t", 1, json.dumps(words).encode(), TruncationProcessor(None).shortened)
+    assert call.arguments == json.dumps([f"{TAKEN_OUT} "] * 30)
+
+
+@each_of("redact", [True, False])
+def test_names_and_ids_of_calls_are_cut_without_their_secrets(redact):
+    """Unless nothing is taken out: then they are cut as they are."""
+    long = f"{'k' * 163} {TOKEN}"
+    call = tool_call(long, long, b"{}", TruncationProcessor(None, redact=redact).shortened)
+    expected = f"{'k' * 163} {TAKEN_OUT}" if redact else long[:200]
+    assert (call.tool, call.id) == (expected, expected)
+
+
+@pytest.mark.long
+def test_rules_that_cannot_be_used_end_nothing(talk, tmp_path):
+    """The arguments are cut by the built-in rules, and the call is answered."""
+    (tmp_path / ".agent").mkdir()
+    words = "tools: {truncation: {overrides: {say: {redaction: {patterns: {bad: '(['}}}}}}"
+    (tmp_path / ".agent" / "config.yml").write_text(words)
+    it = talk(RAW, cwd=tmp_path)
+    result = it.answer("say", lines=[of("%ID%", "result", '{"content":[]}')], more="x" * 5000)["result"]
+    assert result == {"content": []}
+
+
+@each_of("size", [120, 121, 10_000, 300_000])
+def test_a_line_for_people_is_cut_without_its_secrets(size):
+    """Its size is told as it came."""
+    line = f"{'x' * 80} {TOKEN} {'tail ' * size}".encode()
+    told = excerpt(line)
+    assert (TOKEN[:6] in told, told.endswith(f"... ({len(line)} bytes)")) == (False, True)
+
+
+@each_of("before", [150, 180])
+def test_addresses_and_media_types_are_cut_without_their_secrets(plain_store, before):
+    """The lines that name blocks, and the media type of what is stored."""
+    address = f"mem://{'x' * before}/ {TOKEN}"
+    texts = [f"some words of block {number}\n" * 300 for number in range(9)] + ["words of a line\n" * 2000]
+    with plain_store.session("s") as session:
+        fitter = ResultFitter(TruncationProcessor(session), lambda: OwnToolNames(()))
+        resources = [{"uri": address, "mimeType": f"text/{address}", "text": each} for each in texts[::-1]]
+        content = [{"type": "resource", "resource": each} for each in resources]
+        fitter.fit(json.dumps({"content": content}).encode(), ToolCall(tool="t"))
+        stored = [(info.content_type, session.artifact(info.id).read().decode()) for info in session.infos()]
+    assert any("--- block 10 of 10: resource mem://" in text for _, text in stored)
+    assert [TOKEN[:6] in str(each) for each in stored] == [False] * len(stored)
+
+
+@each_of("place", ["result", "block", "structuredContent", "resource"])
+def test_members_whose_names_are_secrets_stay(session, place):
+    """Each has a name of its own, and its value."""
+    values = {"other": 1, **{key: {"rows": [key[:4]]} for key in KEYS}}
+    result = {
+        "result": {"content": [], **values},
+        "block": {"content": [{"type": "text", "text": "x", **values}]},
+        "structuredContent": {"content": [], "structuredContent": {"inner": [values]}},
+        "resource": {"content": [{"type": "resource", "resource": {"uri": "u", "text": "x", **values}}]},
+    }[place]
+    fitter = ResultFitter(TruncationProcessor(session), lambda: OwnToolNames(()))
+    fit = fitter.fit(json.dumps(result).encode(), ToolCall(tool="t"))
+    names = [KEY_TAKEN_OUT, f"{KEY_TAKEN_OUT} (2)", f"{KEY_TAKEN_OUT} (3)"]
+    expected = json.dumps(result)
+    for key, name in zip(KEYS, names, strict=True):
+        expected = expected.replace(key, name)
+    assert json.loads(fit) == json.loads(expected)
+
+
+def test_members_of_an_error_whose_names_are_secrets_stay(session):
+    """Without the names that they had."""
+    fitter = ResultFitter(TruncationProcessor(session), lambda: OwnToolNames(()))
+    error = {"code": 1, "message": "m", **dict.fromkeys(KEYS[:2], 5)}
+    fit = fitter.fit_error(json.dumps(error).encode(), ToolCall(tool="t"))
+    expected = {"code": 1, "message": "m", KEY_TAKEN_OUT: 5, f"{KEY_TAKEN_OUT} (2)": 5}
+    assert json.loads(fit) == expected
 
 
 # --- very many blocks -------------------------------------------------------------------------------------

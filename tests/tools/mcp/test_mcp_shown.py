@@ -141,6 +141,7 @@ REPEATED = {
     "wrapped": (json.dumps(ROWS["rows"], indent=1), {"result": ROWS["rows"]}),
     "a wrapped text": ("a line of a text\n" * 5000, {"result": "a line of a text\n" * 5000}),
 }
+STORED = {"wrapped": 'JSON, the member "result",', "a wrapped text": 'text, the member "result",'}
 
 
 @pytest.mark.parametrize("case", REPEATED)
@@ -154,6 +155,8 @@ def test_a_result_that_is_sent_twice_is_stored_once(plain_store, case):
     stand_in = result["structuredContent"]["spillstore"]
     assert (info.id, result["content"][1]["text"]) == (stand_in["artifact_id"], stand_in["preview"])
     assert [info.id] == [each["id"] for each in result["_meta"][META]]
+    said = f"{info.size} bytes of {STORED.get(case, 'JSON')} are shown in part here; "
+    assert stand_in["notice"] == f'{said}get_artifact(id="{info.id}") brings them'
 
 
 DIFFERENT = {

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from spillstore_tools.mcp.proxy import tasks
-from spillstore_tools.mcp.wire.messages import VERSION_KEY, id_of, members_of, tool_call
+from spillstore_tools.mcp.wire.messages import VERSION_KEY, id_of, members_of
 from spillstore_tools.mcp.wire.pending import PendingRequest
 from spillstore_tools.mcp.wire.raw_json import (
     RawJsonError,
@@ -18,11 +18,14 @@ from spillstore_tools.mcp.wire.raw_json import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spillstore_tools.mcp.proxy.catalogue import ToolCatalogue
     from spillstore_tools.mcp.proxy.client import ClientConnection
     from spillstore_tools.mcp.proxy.own_calls import OwnCalls
     from spillstore_tools.mcp.proxy.tasks import TaskCalls
     from spillstore_tools.mcp.proxy.upstream import Forwarder
+    from spillstore_tools.mcp.wire.messages import Id, ToolCall
     from spillstore_tools.mcp.wire.pending import PendingRequests
     from spillstore_tools.mcp.wire.raw_json import RawJson
     from spillstore_tools.mcp.wire.request_threads import RequestThreads
@@ -39,6 +42,7 @@ class ClientMessages:
         catalogue: the names of tools.
         own_calls: takes calls of own tools.
         task_calls: the tool calls of tasks.
+        described: the tool call of a name, an id and arguments.
         threads: where the catalogue asks for names.
     """
 
@@ -48,6 +52,7 @@ class ClientMessages:
     catalogue: ToolCatalogue
     own_calls: OwnCalls
     task_calls: TaskCalls
+    described: Callable[[str, Id, RawJson | None], ToolCall]
     threads: RequestThreads
 
     def handle(self, line: bytes | bytearray) -> None:
@@ -84,7 +89,9 @@ class ClientMessages:
             name = string_or_none(params.get("name")) or ""
             if self.own_calls.take(request, identity, name, params, message):
                 return False
-            request = dataclasses.replace(request, call=tool_call(name, identity, params.get("arguments")))
+            request = dataclasses.replace(
+                request, call=self.described(name, identity, params.get("arguments"))
+            )
             if self.catalogue.known is None:  # a notice may have to name own tools
                 self.threads.put(self.catalogue.names, 0)
         elif method in tasks.METHODS:

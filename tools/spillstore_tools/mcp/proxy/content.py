@@ -56,8 +56,7 @@ class ContentPart:
     @property
     def media_type(self) -> str | None:
         """The media type that the server gives."""
-        found = string_or_none((self.resource or self.block).get("mimeType"))
-        return found[:200] if found is not None else None
+        return string_or_none((self.resource or self.block).get("mimeType"))
 
     def replace(self, text: str) -> None:
         """Show ``text`` in place of the text or base64."""
@@ -104,7 +103,7 @@ def content_part(index: int, block: RawJson) -> ContentPart | None:
             return ContentPart(index, fields, None, "data", kind, is_binary=_is_base64(fields["data"]))
         if kind == "resource" and "resource" in fields:
             resource = members(fields["resource"])
-            description = f"resource {(string_or_none(resource.get('uri')) or '')[:200]}".strip()
+            description = f"resource {string_or_none(resource.get('uri')) or ''}".strip()
             for key in ("text", "blob"):
                 if is_string(resource.get(key)):
                     is_binary = key == "blob" and _is_base64(resource[key])

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 from spillstore.exceptions import SpillstoreError
 from spillstore_tools.agent.answers import Answer
 from spillstore_tools.mcp.proxy.listing import could_be_own
-from spillstore_tools.mcp.wire.messages import INTERNAL_ERROR, tool_call
+from spillstore_tools.mcp.wire.messages import INTERNAL_ERROR
 from spillstore_tools.mcp.wire.raw_json import RawJsonError, dump, join_object, value
 from spillstore_tools.mcp.wire.tool_results import result_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from spillstore_tools.mcp.proxy.catalogue import ToolCatalogue
     from spillstore_tools.mcp.proxy.client import ClientConnection
     from spillstore_tools.mcp.proxy.lazy_session import LazySession
     from spillstore_tools.mcp.proxy.upstream import Forwarder
-    from spillstore_tools.mcp.wire.messages import Id
+    from spillstore_tools.mcp.wire.messages import Id, ToolCall
     from spillstore_tools.mcp.wire.pending import PendingRequest
     from spillstore_tools.mcp.wire.raw_json import RawJson
     from spillstore_tools.mcp.wire.request_threads import RequestThreads
@@ -37,6 +39,7 @@ class OwnCalls:
         forwarder: for calls that turn out to be the upstream server's.
         client: gets the answers.
         threads: where calls are answered.
+        described: as in ``ClientMessages``.
         structured: results have structured content.
     """
 
@@ -45,6 +48,7 @@ class OwnCalls:
     forwarder: Forwarder
     client: ClientConnection
     threads: RequestThreads
+    described: Callable[[str, Id, RawJson | None], ToolCall]
     structured: bool
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)  # protects what is below
     _active: dict[Id, bool] = dataclasses.field(default_factory=dict)  # calls; False once cancelled
@@ -74,7 +78,7 @@ class OwnCalls:
             if tool is not None:
                 self._answer(request, identity, tool, params)
                 return
-            call = tool_call(name, identity, params.get("arguments"))
+            call = self.described(name, identity, params.get("arguments"))
             if self._end(identity) and self.forwarder.expect(
                 identity, dataclasses.replace(request, call=call)
             ):

@@ -13,7 +13,7 @@ from spillstore_tools.mcp.wire.json_digest import digest
 from spillstore_tools.mcp.wire.raw_json import RawJsonError, members, slices, string_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from spillstore_tools.mcp.proxy.content import ContentPart
     from spillstore_tools.mcp.wire.raw_json import RawJson
@@ -43,15 +43,16 @@ def array_lines(items: list[RawJson]) -> Iterator[bytes]:
     yield b"]\n"
 
 
-def joined_texts(parts: list[ContentPart], count: int) -> Iterator[str]:
+def joined_texts(parts: list[ContentPart], count: int, label: Callable[[str], str]) -> Iterator[str]:
     """The texts of several blocks as one, each with a line before it that names the block.
 
     Args:
         parts: the blocks.
         count: the number of all blocks of the result.
+        label: bounds the description of a block.
     """
     for part in parts:
-        yield f"--- block {part.index + 1} of {count}: {part.description} ---\n"
+        yield f"--- block {part.index + 1} of {count}: {label(part.description)} ---\n"
         last = "\n"
         for last in string_parts(part.data):
             yield last
@@ -83,21 +84,22 @@ def decoded(data: RawJson) -> Iterator[bytes]:
     yield base64.b64decode(rest.encode("ascii"), validate=True)
 
 
-def is_repeated(text: RawJson, value: RawJson) -> bool:
-    """Whether a text repeats a structured value: as the same JSON, or as what some libraries wrap in a member ``result``."""
+def repeated(text: RawJson, value: RawJson) -> str | None:
+    """What of a structured value a text repeats: the same JSON, or what some libraries wrap in a member ``result``; None if nothing."""
     own = digest(string_parts(text))
     if own == digest(_characters(value)):
-        return True
+        return "JSON"
     try:
         wrapped = members(value)
     except RawJsonError:
-        return False
+        return None
     if list(wrapped) != ["result"]:
-        return False
+        return None
     inner = wrapped["result"]
     if own == digest(_characters(inner)):
-        return True
-    return is_string(inner) and _text_digest(text) == _text_digest(inner)
+        return 'JSON, the member "result",'
+    is_text = is_string(inner) and _text_digest(text) == _text_digest(inner)
+    return 'text, the member "result",' if is_text else None
 
 
 def _characters(data: RawJson) -> Iterator[str]:

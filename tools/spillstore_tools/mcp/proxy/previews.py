@@ -14,6 +14,7 @@ from spillstore_tools.mcp.wire.raw_json import (
     join_object,
     members,
     unescape_ascii,
+    with_distinct_names,
 )
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from spillstore_tools.output.truncation import TruncationProcessor
     from spillstore_tools.output.truncation_result import TruncationResult
 
+_PLACEHOLDER = "[REDACTED: "  # with which the placeholder of a secret begins
 META = "spillstore/artifacts"  # the key of the list of artifacts in a result's metadata
 ALWAYS_SHOWN = 4000  # bytes that every profile shows whole
+_MAX_LABEL = 200  # characters of an address or a media type
 IN_MEMORY = 4 * 1024 * 1024  # bytes; what is larger is processed in parts
 
 
@@ -67,7 +70,7 @@ class CallPreviews:
             self._call.tool,
             command=self._call.arguments,
             tool_call_id=self._call.id,
-            content_type=media_type,
+            content_type=None if media_type is None else self.label(media_type),
         )
         self.is_refused = self.is_refused or done.is_error
         if done.artifact_id is not None:
@@ -76,14 +79,23 @@ class CallPreviews:
             )
         return done
 
+    def label(self, text: str) -> str:
+        """An address or a media type, bounded."""
+        return self._processor.shortened(text, self._call.tool, _MAX_LABEL)
+
     def text(self, done: TruncationResult) -> str:
         """The text of a preview, in which own tools have the names that the client knows."""
         if done.artifact_id is None:
             return done.content
         return self._names().renamed_in_preview(done.content, done.artifact_id)
 
-    def stand_in(self, done: TruncationResult) -> dict[str, object]:
-        """The short value that stands for a structured value: where that is stored, and a preview."""
+    def stand_in(self, done: TruncationResult, what: str = "JSON") -> dict[str, object]:
+        """The short value that stands for a structured value: where that is stored, and a preview.
+
+        Args:
+            done: how it was stored.
+            what: what was stored.
+        """
         size = done.metadata.original_bytes
         if done.artifact_id is None:
             why = done.content.partition("\n")[0][:300]
@@ -93,7 +105,7 @@ class CallPreviews:
         return {
             "artifact_id": done.artifact_id,
             "bytes": size,
-            "notice": f"{size} bytes of JSON are shown in part here; {call} brings them",
+            "notice": f"{size} bytes of {what} are shown in part here; {call} brings them",
             "preview": self.text(done),
         }
 
@@ -142,7 +154,7 @@ class CallPreviews:
         clean = self._processor.redacted(whole, self._call.tool)
         if clean == whole:
             return None
-        found = clean.encode(errors="surrogatepass")
+        found = with_distinct_names(clean, _PLACEHOLDER).encode(errors="surrogatepass")
         if is_json(found):
             return found
         try:  # a number, which becomes a string

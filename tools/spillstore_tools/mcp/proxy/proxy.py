@@ -31,6 +31,7 @@ from spillstore_tools.mcp.proxy.tasks import TaskCalls
 from spillstore_tools.mcp.proxy.upstream import Forwarder, UpstreamServer
 from spillstore_tools.mcp.proxy.upstream_messages import UpstreamMessages
 from spillstore_tools.mcp.wire.lines import OversizedLine
+from spillstore_tools.mcp.wire.messages import tool_call
 from spillstore_tools.mcp.wire.pending import PendingRequests
 from spillstore_tools.mcp.wire.request_threads import RequestThreads
 
@@ -99,11 +100,18 @@ class Proxy:
         fitter = ResultFitter(processor, catalogue.names)
         tasks = TaskCalls(fitter)
         forwarder = Forwarder(self._upstream, self._pending, self._client)
+        described = partial(tool_call, shorten=processor.shortened)
         own_calls = OwnCalls(
-            session, catalogue, forwarder, self._client, self._answering, structured=structured
+            session,
+            catalogue,
+            forwarder,
+            self._client,
+            self._answering,
+            described,
+            structured=structured,
         )
         self._from_client = ClientMessages(
-            self._client, forwarder, self._pending, catalogue, own_calls, tasks, self._answering
+            self._client, forwarder, self._pending, catalogue, own_calls, tasks, described, self._answering
         )
         self._from_upstream = UpstreamMessages(
             self._client, self._pending, catalogue, tasks, fitter, self._storing, max_message

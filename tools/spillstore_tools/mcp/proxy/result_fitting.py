@@ -12,8 +12,8 @@ from spillstore_tools.mcp.proxy.payloads import (
     batched,
     decoded,
     decoded_size,
-    is_repeated,
     joined_texts,
+    repeated,
 )
 from spillstore_tools.mcp.proxy.previews import IN_MEMORY
 from spillstore_tools.mcp.wire.raw_json import (
@@ -116,7 +116,7 @@ class ResultFitting:
 
     def _fit_together(self, parts: list[ContentPart]) -> None:
         """Show several texts as one preview in the place of the first, if they do not fit."""
-        whole = batched(joined_texts(parts, len(self._blocks)), "")
+        whole = batched(joined_texts(parts, len(self._blocks), self._previews.label), "")
         done = self._previews.process(whole, parts[0].index, "text/plain")
         if done.metadata.was_truncated:
             where = f"[{len(parts)} blocks of the result, from block {parts[0].index + 1} on, are shown as one:]\n"
@@ -185,9 +185,8 @@ class ResultFitting:
             frames = clean
         remaining = iter(frames)
         if has_own:
-            shown = members(next(remaining))
-            known = {**self._fields, **shown}
-            self._fields = {n: known[n] for n in self._fields if n in shown or n in _NOT_SHOWN}
+            kept = {name: each for name, each in self._fields.items() if name in _NOT_SHOWN}
+            self._fields = {**kept, **members(next(remaining))}
         for part, _ in around:
             part.replace_frames(next(remaining), next(remaining))
 
@@ -206,9 +205,10 @@ class ResultFitting:
     def _fit_structured(self, texts: list[ContentPart]) -> None:
         value = self._fields["structuredContent"]
         for part in () if self._previews.is_shown_whole(value) else texts:
-            if part.stored is not None and is_repeated(part.data, value):
+            if part.stored is not None and (what := repeated(part.data, value)) is not None:
                 self._is_changed = True
-                self._fields["structuredContent"] = dump({STAND_IN: self._previews.stand_in(part.stored)})
+                stand_in = self._previews.stand_in(part.stored, what)
+                self._fields["structuredContent"] = dump({STAND_IN: stand_in})
                 return
         content = bytes(value) if len(value) <= IN_MEMORY else slices(value)
         done = self._previews.process(content, "structuredContent", "application/json")

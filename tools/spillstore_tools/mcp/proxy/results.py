@@ -81,15 +81,14 @@ class ResultFitter:
             raise RawJsonError("not a JSON-RPC error")
         previews = self._previews(call)
         changed: dict[str, RawJson] = {}
-        if others and (clean := previews.redacted_json(join_object(others))) is not None:
-            changed |= members(clean)
+        shown: dict[str, RawJson] = dict(fields)
+        clean = previews.redacted_json(join_object(others)) if others else None
+        if clean is not None:
+            shown = {**without(fields, *others), **members(clean)}
         for name, media_type in (("message", None), ("data", "application/json")):
-            if (
-                name in fields
-                and (shown := _fit_member(previews, fields[name], name, media_type)) is not None
-            ):
-                changed[name] = shown
-        return join_object({**fields, **changed}) if changed else None
+            if name in fields and (fit := _fit_member(previews, fields[name], name, media_type)) is not None:
+                changed[name] = fit
+        return None if clean is None and not changed else join_object({**shown, **changed})
 
     def as_text(self, result: RawJson, call: ToolCall, why: BaseException) -> bytes:
         """A result that replaces one that cannot be handled: all of that as one text without secrets, stored if it is long."""
@@ -103,7 +102,7 @@ class ResultFitter:
             "isError": b"true" if is_error else b"false",
         }
         if done is not None and done.artifact_id is not None and b'"structuredContent"' in bytes(result):
-            fields["structuredContent"] = dump({STAND_IN: previews.stand_in(done)})
+            fields["structuredContent"] = dump({STAND_IN: previews.stand_in(done, "the whole result")})
         return join_object(previews.with_artifacts(fields))
 
     def error_as_text(self, error: RawJson, call: ToolCall, why: BaseException) -> bytes:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from spillstore_tools.describe import human_size
 from spillstore_tools.mcp.proxy.listing import ToolListPage
-from spillstore_tools.mcp.proxy.notes import in_words, note
+from spillstore_tools.mcp.proxy.notes import excerpt, in_words, note
 from spillstore_tools.mcp.wire.messages import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     ToolCall,
     error_code,
-    excerpt,
     id_in,
     id_of,
     members_of,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from spillstore_tools.mcp.wire.raw_json import RawJsonError, find_member, members, value
-from spillstore_tools.preview.text.clean import label
 
 if TYPE_CHECKING:
+    from spillstore.redaction.rules import Text
     from spillstore_tools.mcp.wire.raw_json import RawJson
 
 PARSE_ERROR = -32700
@@ -22,7 +22,6 @@ Id = str | int | float
 _ID = (str, int, float)
 _MAX_ARGUMENTS = 1000  # characters of a call's arguments that are stored with a result
 _MAX_NAME = 200
-_EXCERPT = 120  # bytes
 _LAST_ID = re.compile(
     rb'[,{]\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,300}"|-?[0-9.eE+-]{1,40})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z',
     re.DOTALL,
@@ -44,13 +43,25 @@ class ToolCall:
     arguments: str | None = None
 
 
-def tool_call(name: str, identity: Id, arguments: RawJson | None) -> ToolCall:
+class Shorten(Protocol):
+    """Cuts a text of a call, so that no part of a secret is left at the cut."""
+
+    def __call__(self, text: Text, tool_name: str, length: int, /) -> Text:
+        """The first bytes or characters of the text."""
+        ...
+
+
+def tool_call(name: str, identity: Id, arguments: RawJson | None, shorten: Shorten) -> ToolCall:
     """The tool call of a request, with a bounded name and bounded arguments."""
     text = None
     if arguments is not None:
-        text = bytes(arguments[: 4 * _MAX_ARGUMENTS]).decode("utf-8", "replace")
-        text = text if len(text) <= _MAX_ARGUMENTS else f"{text[: _MAX_ARGUMENTS - 3]}..."
-    tool, number = (each[:_MAX_NAME].encode("utf-8", "replace").decode() for each in (name, str(identity)))
+        found = shorten(bytes(arguments), name, 4 * _MAX_ARGUMENTS).decode("utf-8", "replace")
+        text = shorten(found, name, _MAX_ARGUMENTS)
+        if len(found) > _MAX_ARGUMENTS == len(text):
+            text = f"{text[:-3]}..."
+    tool, number = (
+        shorten(each, name, _MAX_NAME).encode("utf-8", "replace").decode() for each in (name, str(identity))
+    )
     return ToolCall(tool=tool or "tool", id=number, arguments=text)
 
 
@@ -97,9 +108,3 @@ def error_code(message: dict[str, RawJson]) -> object:
         return None if code is None else value(code)
     except RawJsonError:
         return None
-
-
-def excerpt(line: bytes | bytearray) -> str:
-    """The beginning of a line, quoted, for people."""
-    words = label(bytes(line[:_EXCERPT]).decode("utf-8", "replace")).strip()
-    return repr(words) + (f"... ({len(line)} bytes)" if len(line) > _EXCERPT else "")

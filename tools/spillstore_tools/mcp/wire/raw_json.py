@@ -27,6 +27,8 @@ RawJson = bytes | bytearray | memoryview
 _NOT_SPACE = re.compile(rb"[^ \t\r\n]")
 # A string, or a bracket, comma or colon between strings; what stands between those is a number or a word.
 _TOKEN = re.compile(rb'"[^"\\]*+(?>\\.[^"\\]*+)*+"|[{}\[\],:"]', re.DOTALL)
+# A string, and whether it is a name; or a bracket of an object.
+_NAME = re.compile(r'"([^"\\]*+(?>\\.[^"\\]*+)*+)"(\s*:)?|[{}]', re.DOTALL)
 _SCALAR = re.compile(rb"-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity")
 _MEMBER = re.compile(rb'\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)\s*[,}]', re.DOTALL)
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -234,6 +236,32 @@ def _plain(escape: re.Match[bytes]) -> bytes:
         return b"/"
     found = bytes([int(escape[1], 16)]) if escape[1] else escape[0]
     return escape[0] if found in {b'"', b"\\", b"\x7f"} else found
+
+
+def with_distinct_names(text: str, marker: str) -> str:
+    r"""JSON in which those names of an object that hold a marker differ: of members of one name, readers keep the last alone.
+
+    Example:
+        >>> with_distinct_names('{"<x>": 1, "<x>": {"<x>": 2}, "y": "<x>"}', "<")
+        '{"<x>": 1, "<x> (2)": {"<x>": 2}, "y": "<x>"}'
+    """
+    if text.count(marker) <= 1:
+        return text
+    from spillstore.redaction.structures import distinct_name  # noqa: PLC0415  # few names hold one
+
+    known: list[dict[str, int]] = [{}]
+
+    def distinct(match: re.Match[str]) -> str:
+        if match[0] == "{":
+            known.append({})
+        elif match[0] == "}":
+            if len(known) > 1:
+                known.pop()
+        elif match[2] and marker in match[1]:
+            return f'"{distinct_name(match[1], known[-1])}"{match[2]}'
+        return match[0]
+
+    return _NAME.sub(distinct, text)
 
 
 def slices(data: RawJson) -> Iterator[bytes]:
