@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from support import each_of
-from test_mcp_proxy import RAW, conversation, talk
+from test_mcp_proxy import PROXY, RAW, conversation, talk
 
 from spillstore_tools.mcp.proxy.listing import OwnToolNames
 from spillstore_tools.mcp.proxy.notes import excerpt
@@ -292,6 +293,47 @@ def test_members_of_an_error_whose_names_are_secrets_stay(session):
     fit = fitter.fit_error(json.dumps(error).encode(), ToolCall(tool="t"))
     expected = {"code": 1, "message": "m", KEY_TAKEN_OUT: 5, f"{KEY_TAKEN_OUT} (2)": 5}
     assert json.loads(fit) == expected
+
+
+# --- servers that end early --------------------------------------------------------------------------------
+
+
+@each_of(
+    "script, count, code",
+    [
+        ("echo missing >&2; exit 3", 1, 3),
+        ("exit 0", 1, 125),
+        ("read line; exit 0", 50, 125),
+        ("read line; exit 4", 50, 4),
+        ("exec 0<&-; exit 5", 50, 5),
+    ],
+)
+def test_all_that_was_sent_to_a_server_that_ends_is_answered(root, script, count, code):
+    """Each request gets an error that names the exit code, though the client has closed its end; we end with that code."""
+    sent = [json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}) for number in range(count)]
+    done = subprocess.run(
+        [*PROXY, "--", "sh", "-c", script],
+        input="".join(f"{line}\n" for line in sent),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    how = f"the server ended with exit code {code % 125} before it answered"
+    assert sorted(each["id"] for each in answers) == [*range(count)]
+    assert {(each["error"]["code"], each["error"]["message"]) for each in answers} == {(-32000, how)}
+    assert done.returncode == code
+
+
+@each_of("name, code", [("TERM", 143), ("INT", 130), ("HUP", 129)])
+def test_a_signal_while_the_server_starts(root, name, code):
+    """It ends us as it does later: the server with us, and with an exit code."""
+    script = f"kill -{name} $PPID; exec sleep 60 2>&-"
+    reading, writing = os.pipe()
+    done = subprocess.run([*PROXY, "--", "sh", "-c", script], stdin=reading, capture_output=True, check=False)
+    os.close(reading)
+    os.close(writing)
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
 
 
 # --- very many blocks -------------------------------------------------------------------------------------

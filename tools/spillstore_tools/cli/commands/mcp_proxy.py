@@ -78,7 +78,7 @@ def command(
       spillstore mcp-proxy --metrics 127.0.0.1:9464 -- mcp-server-git --repository .
     """  # noqa: D301  # click's mark for text that is not to be wrapped
     from spillstore_tools.mcp.proxy.lazy_session import LazySession  # noqa: PLC0415  # not for --help
-    from spillstore_tools.mcp.proxy.proxy import Proxy  # noqa: PLC0415  # likewise
+    from spillstore_tools.mcp.proxy.proxy import Proxy, signals_as_events  # noqa: PLC0415  # likewise
     from spillstore_tools.process.runners import StartError  # noqa: PLC0415  # likewise
 
     if sys.stdin is None:
@@ -104,7 +104,7 @@ def command(
     announce = announcer(as_json=as_json)
     observe()  # the session, and with it the store, is opened when it is needed
     look_as_usual()
-    with served_metrics(metrics, announce):
+    with served_metrics(metrics, announce), signals_as_events() as events:
         try:
             proxy = Proxy(
                 command_line,
@@ -115,6 +115,7 @@ def command(
                 streams=(sys.stdin.fileno(), sys.stdout.fileno()),
                 max_message=max_message,
                 structured=structured,
+                events=events,
             )
         except StartError as error:
             note(str(error))

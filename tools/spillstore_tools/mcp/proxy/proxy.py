@@ -28,7 +28,7 @@ from spillstore_tools.mcp.proxy.notes import note
 from spillstore_tools.mcp.proxy.own_calls import OwnCalls
 from spillstore_tools.mcp.proxy.results import ResultFitter
 from spillstore_tools.mcp.proxy.tasks import TaskCalls
-from spillstore_tools.mcp.proxy.upstream import Forwarder, UpstreamServer
+from spillstore_tools.mcp.proxy.upstream import Forwarder, UpstreamServer, gone
 from spillstore_tools.mcp.proxy.upstream_messages import UpstreamMessages
 from spillstore_tools.mcp.wire.lines import OversizedLine
 from spillstore_tools.mcp.wire.messages import tool_call
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp.proxy.lazy_session import LazySession
     from spillstore_tools.profiles import ProfileName
 
+Events = queue.SimpleQueue[tuple[str, int]]
 FAILED = 125
 MAX_MESSAGE = 256 * 1024 * 1024  # bytes of a message of the upstream server
 _CAPACITY = 64 * 1024 * 1024  # bytes of results that are being stored, or wait for it
@@ -62,6 +63,7 @@ class Proxy:
         streams: the descriptors to read the client from and to write to it.
         max_message: bytes of a message of the server; a longer one is discarded.
         structured: results of own tools have structured content.
+        events: where ``signals_as_events`` puts signals; None where they stay as they are.
 
     Raises:
         StartError: the server cannot be started.
@@ -78,8 +80,9 @@ class Proxy:
         streams: tuple[int, int] = (0, 1),
         max_message: int = MAX_MESSAGE,
         structured: bool = False,
+        events: Events | None = None,
     ) -> None:
-        self._events: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
+        self._events: Events = queue.SimpleQueue() if events is None else events
         self._upstream = UpstreamServer(command)
         # The server comes up while this is imported.
         from spillstore_tools.output.truncation import TruncationProcessor  # noqa: PLC0415
@@ -120,18 +123,19 @@ class Proxy:
     def run(self) -> int:
         """Run until it is over; returns the exit code.
 
-        0 if the client went away, 128 + n after signal n, else that of the server, which ended by itself: 125 if it ended
-        without an error and left requests unanswered.
+        128 + n after signal n; that of the server if it ended by itself before the client went away, or left requests of the
+        client unanswered: 125 if it ended without an error then; else 0.
         """
         for target, name in ((self._read_client, "client"), (self._read_upstream, "server")):
             threading.Thread(target=target, name=f"spillstore-proxy-{name}", daemon=True).start()
-        with _signals(self._events):
-            try:
-                kind, number = self._events.get()
-                if kind == "client":
-                    kind, number = self._wait_for_server()
-            finally:
-                code = self._end()
+        try:
+            kind, number = self._events.get()
+            if kind == "client":
+                kind, number = self._wait_for_server()
+            if kind == "server":  # what the client has sent is answered too
+                self._client.wait_until_handled(_FINISH)
+        finally:
+            code = self._end()
         if kind == "signal":
             return 128 + number
         if kind in {"client", "deaf"}:
@@ -161,10 +165,15 @@ class Proxy:
         """The client has gone: let the server answer what is pending, and end; returns what has happened."""
         while True:
             try:
-                return _event_after_client(self._events.get(timeout=_LEAVE))
+                return self._event_after_client(self._events.get(timeout=_LEAVE))
             except queue.Empty:
                 if not (self._pending.has_clients() and self._client.is_reading()):
                     return "client", 0
+
+    def _event_after_client(self, event: tuple[str, int]) -> tuple[str, int]:
+        """The event that decides the exit code: once the client has gone, the server ends as it should, if it leaves nothing."""
+        leaves = event[0] == "server" and self._pending.has_left() and self._client.is_reading()
+        return event if leaves or event[0] == "signal" else ("client", 0)
 
     def _end(self) -> int:
         """End the server, finish storing, and answer pending requests; returns the server's exit code, or 125."""
@@ -173,11 +182,11 @@ class Proxy:
             note("processes of the server could not be ended, and are left alone")
         self._has_all.wait(_FINISH)
         has_stored = self._storing.finish(_FINISH)
+        has_left = self._pending.has_left()
         left = self._pending.close()
         code = self._upstream.wait(0)
-        how = "was ended" if by_itself is None else f"ended with exit code {code}"
+        words = gone(by_itself)
         for each in left:  # on a thread, for the client may not read
-            words = f"the server {how} before it answered"
             self._answering.put(partial(self._client.send_error, each.id, SERVER_GONE, words), 0)
         if not (self._answering.finish(_FINISH) and has_stored):
             note("gave up storing and answering, for it takes too long")
@@ -185,25 +194,24 @@ class Proxy:
             self._session.close()
         except SpillstoreError as error:
             note(f"the session cannot be closed: {error}")
-        return code or (FAILED if left or code is None else 0)
+        return code or (FAILED if has_left or code is None else 0)
 
 
 @contextlib.contextmanager
-def _signals(events: queue.SimpleQueue[tuple[str, int]]) -> Iterator[None]:
-    """A context in which signals that would end the process become events, and SIGPIPE is ignored."""
+def signals_as_events() -> Iterator[Events]:
+    """A context in which signals that would end the process become events, for ``Proxy``. From now on SIGPIPE is ignored.
+
+    It stays so, because threads may write after the end.
+    """
+    events: Events = queue.SimpleQueue()
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     before = {
         number: signal.signal(number, lambda number, _: events.put(("signal", number)))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         if signal.getsignal(number) is not signal.SIG_IGN
     }
-    before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     try:
-        yield
+        yield events
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _event_after_client(event: tuple[str, int]) -> tuple[str, int]:
-    """The event that decides the exit code: once the client has gone, the end of the server is as it should be."""
-    return ("client", 0) if event[0] in {"server", "deaf"} else event

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from spillstore_tools.mcp.wire.pending import PendingRequest, PendingRequests
 
 _TERM_GRACE = 1.5  # seconds from SIGTERM to SIGKILL: clients wait two seconds before they kill the proxy
+_ENDING = 0.5  # seconds in which a server that has stopped reading has ended, if it does
 _KILL_GRACE = 5.0  # for the kernel to take away what was killed
 
 
@@ -59,7 +60,8 @@ class UpstreamServer:
         finally:
             os.close(read)
         _watchdog.begins(self._started.pid, mark)
-        self._input = LineWriter(write)
+        self._deaf_since: float | None = None
+        self._input = LineWriter(write, self._note_deaf)
         self._output = ProcessPipe(self._started.stdout)
         self._status: int | None = None
         self._ended = threading.Event()
@@ -70,6 +72,9 @@ class UpstreamServer:
         self._output.process_ended()
         self._ended.set()
 
+    def _note_deaf(self) -> None:
+        self._deaf_since = time.monotonic()
+
     def wait(self, seconds: float) -> int | None:
         """Wait for its end; the exit code, 128 + n if signal n ended it, or None if it still runs after ``seconds``."""
         self._ended.wait(seconds)
@@ -79,6 +84,12 @@ class UpstreamServer:
     def send(self, line: bytes | bytearray) -> bool:
         """Write a line to its stdin; False if it reads no more."""
         return self._input.write(line)
+
+    def goes_on_deaf(self) -> bool:
+        """Whether it lives though it reads no more: one that ends reads no more just before."""
+        since = self._deaf_since
+        left = 0.0 if since is None else max(0.0, since + _ENDING - time.monotonic())
+        return not self._ended.wait(left)
 
     def close_input(self) -> None:
         """Close its stdin."""
@@ -113,6 +124,16 @@ class UpstreamServer:
         return left
 
 
+def gone(code: int | None) -> str:
+    """What a client is told whose request is not answered any more.
+
+    Args:
+        code: the exit code of the server; None if it did not end by itself.
+    """
+    how = "was ended" if code is None else f"ended with exit code {code}"
+    return f"the server {how} before it answered"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Forwarder:
     """Sends messages to the upstream server, and answers requests with an error that it will not answer.
@@ -131,11 +152,11 @@ class Forwarder:
         """Note that the server is to answer a request; False if it has ended: then the request is answered with an error."""
         if self.pending.add(identity, request):
             return True
-        self.client.send_error(request.id, SERVER_GONE, "the server has ended")
+        self.client.send_error(request.id, SERVER_GONE, gone(self.upstream.wait(_ENDING)))
         return False
 
     def send(self, line: bytes | bytearray) -> None:
-        """Send a message. If the server reads no more, all pending requests of the client are answered with an error."""
-        if not self.upstream.send(line):
+        """Send a message. If the server goes on and reads no more, all pending requests of the client are answered with an error."""
+        if not self.upstream.send(line) and self.upstream.goes_on_deaf():
             for each in self.pending.clear():
                 self.client.send_error(each.id, SERVER_GONE, "the server does not read any more")

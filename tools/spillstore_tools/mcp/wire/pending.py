@@ -41,12 +41,15 @@ class PendingRequests:
         self._lock = threading.Lock()  # protects what is below
         self._requests: dict[Id, PendingRequest] = {}
         self._closed = False
+        self._has_refused = False
 
     def add(self, identity: Id, request: PendingRequest) -> bool:
         """Add a request; False if the server has ended, and will not answer it."""
         with self._lock:
             if not self._closed:
                 self._requests[identity] = request
+            elif request.answers is None:
+                self._has_refused = True
             return not self._closed
 
     def pop(self, identity: Id | None) -> PendingRequest | None:
@@ -65,6 +68,11 @@ class PendingRequests:
         """Whether a request of the client waits."""
         with self._lock:
             return bool(self._of_client())
+
+    def has_left(self) -> bool:
+        """Whether a request of the client waits, or one came once this was closed."""
+        with self._lock:
+            return self._has_refused or bool(self._of_client())
 
     def close(self) -> list[PendingRequest]:
         """Take no more requests, and end those of the proxy itself; returns those of the client, which stay."""
