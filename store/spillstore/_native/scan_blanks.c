@@ -306,6 +306,8 @@ int after_blank(Text *t, i64 begin, i64 stop, i64 line_end, int strength) {
     while (at < line_end && is(t, at, BLANK)) at++;
     if (at == line_end)
         return labelled_could(t, begin, line_end) || holds(t, line_before(t, begin), begin, "|");
+    if (at_is(t, begin - 1, '<') && !is(t, at, ALNUM) && run_could_be(t, stop, line_end, strength))
+        return 1; /* of an element, whatever stands behind its name */
     if (t->text[at] == '|')
         return at_is(t, at + 1, '|') || cell_could(t, begin) || after_blank_only(t, begin, stop, strength);
     if (t->text[at] == '>' && blanks_end(t, at + 1) >= line_end)

@@ -400,11 +400,12 @@ def test_changed_rows(both, number):
         ("the password:\n\x0b\n@", "PASSWORD"),
         ('1) "requirepass \n@', "PASSWORD"),
         ("│ api_key: │ @ │", "API_KEY"),
+        ("password=[@].of(x)", "PASSWORD"),
         ("| secret: ║ @ |", "SECRET"),
     ],
 )
 def test_forms_that_it_once_dropped(both, text, kind):
-    """What stands behind an arrow, a slash, a comma, in any case, beside a vertical tab or a form feed, and behind a sign and a bar."""
+    """What stands behind an arrow, a slash, a comma, in any case, beside a vertical tab or a form feed, behind a sign and a bar, in brackets."""
     made = text.replace("@", Maker(1).of(20)).encode() + b"\n"
     without, scanned = both(counted, made)
     assert without == scanned
