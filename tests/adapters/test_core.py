@@ -699,3 +699,14 @@ def test_a_log_line_is_one_line(caplog, adapter):
         adapter.shown("a\nb", {"x": BIG, "y": object()})
     assert "\n" not in caplog.records[0].message
     assert os.linesep == "\n"
+
+
+def test_long_arguments_are_cut_without_their_secrets(adapter, session):
+    """Redaction comes before the cut, which may stand in the middle of a secret; so of a long id."""
+    secret = "ghp_" + "a1B2c3" * 6
+    arguments = {"body": "x" * 960, "note": f"a {secret} b", "more": "yes"}
+    shown = adapter.shown("fetch", BIG, call_id="k" * 170 + f" {secret}", arguments=arguments)
+    info = session.artifact(shown.artifact_id).info
+    assert info.command.startswith('{"body": "xxx') and info.command.endswith("...")
+    assert secret[:8] not in info.command + info.tool_call_id
+    assert len(info.tool_call_id) <= 200

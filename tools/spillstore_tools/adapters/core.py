@@ -263,11 +263,16 @@ class Adapter(Closing):
     ) -> Shown:
         from spillstore_tools.adapters.result_fitting import ResultFitting  # noqa: PLC0415  # with the first result
 
+        processor = self._processor()
+        name = _name(tool)[:_NAME] or "tool"
+        command = None if arguments is None else _command(arguments)
+        if command is not None and len(command) > _COMMAND:
+            command = f"{processor.shortened(command, name, _COMMAND - 3)}..."
         fitting = ResultFitting(
-            self._processor(),
-            _name(tool) or "tool",
-            None if arguments is None else _command(arguments),
-            None if call_id is None else _name(call_id),
+            processor,
+            name,
+            command,
+            None if call_id is None else processor.shortened(_name(call_id), name, _NAME),
         )
         content = fitting.fit(result, as_blocks=blocks)
         return Shown(content, tuple(fitting.artifact_ids), content is not result, fitting.is_refused)
@@ -325,17 +330,16 @@ class Adapter(Closing):
 
 def _name(value: object) -> str:
     """A name that can be stored."""
-    return str(value)[:_NAME].encode("utf-8", "replace").decode()
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _command(arguments: Mapping[str, object] | str) -> str | None:
-    """The arguments of a call as JSON, only the beginning if they are long; None where they are no JSON."""
+    """The arguments of a call as JSON, 64 KiB or a little more if they are long; None where they are no JSON."""
     pieces = iter([arguments]) if isinstance(arguments, str) else json_pieces(arguments)
     try:
         text = next(pieces, "")
     except (TypeError, ValueError, RecursionError):
         return None
-    text = text if len(text) <= _COMMAND else f"{text[: _COMMAND - 3]}..."
     return text.encode("utf-8", "replace").decode()
 
 
