@@ -251,6 +251,9 @@ class SessionBackend(Protocol):
     def alive(self, owner: str, rows: Snapshot | None = None) -> bool:
         """Whether the process with that claim still lives; ``rows`` are what the caller has borrowed, or its transaction."""
 
+    def is_left_open(self, artifact_id: str) -> bool:
+        """Whether an artifact that a snapshot shows as open, and whose owner is gone, is open now: it may have been sealed since."""
+
     def others(self, rows: Snapshot | None = None) -> list[str]:
         """The other live owners of the session, described for an error message."""
 

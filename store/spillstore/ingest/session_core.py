@@ -311,9 +311,12 @@ class SessionCore:
 
 def with_derived_state(record: ArtifactRow, store: SessionBackend, rows: Snapshot) -> ArtifactRow:
     """The row of an artifact; ``interrupted`` if it is open and its owner died, which the next writer makes permanent."""
-    if record.state == "open" and record.owner != store.owner and not store.alive(record.owner, rows):
-        return record._replace(state="interrupted", reason="its process ended")
-    return record
+    if record.state != "open" or record.owner == store.owner or store.alive(record.owner, rows):
+        return record
+    # The owner may have sealed it behind the snapshot, and gone then.
+    if not store.is_left_open(record.artifact_id):
+        return record
+    return record._replace(state="interrupted", reason="its process ended")
 
 
 def not_found(artifact_id: str, session_id: str, *, was_evicted: bool = False) -> ArtifactNotFoundError:

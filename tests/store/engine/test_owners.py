@@ -495,3 +495,26 @@ def test_who_claims_one_folder_and_opens_the_file_of_another_begins_anew(two, mo
     with Store(folder.parents[1], **NO_FLOORS).session("s", create=False) as session:
         session.put(b"x")
         assert owner_locks.live_owners(folder)
+
+
+def test_who_seals_and_goes_behind_a_snapshot_was_not_interrupted(tmp_path, monkeypatch):
+    """What the snapshot shows was written by a process that lived then, and is sealed now."""
+    store = Store(tmp_path, **NO_FLOORS)
+    writing = store.session("s")
+    writer = writing.create()
+    writer.write(b"x")
+    writer.flush()
+    with Store(tmp_path, **NO_FLOORS).session("s", read_only=True) as reading:
+        alive, found = reading._engine.store.alive, []
+
+        def ended(owner, rows=None):
+            if not found:
+                found.append(owner)
+                writer.close()
+                writing.close()
+            return alive(owner, rows)
+
+        monkeypatch.setattr(reading._engine.store, "alive", ended)
+        assert [info.state for info in reading.infos()] == ["open"]
+        assert [info.state for info in reading.infos()] == ["sealed"]
+    assert found

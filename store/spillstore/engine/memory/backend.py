@@ -19,7 +19,7 @@ from spillstore.exceptions import (
     SpillstoreError,
     UnsupportedError,
 )
-from spillstore.model.records import SessionRow
+from spillstore.model.records import ArtifactRow, SessionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -195,6 +195,11 @@ class MemorySession:
     def alive(self, owner: str, rows: Snapshot | None = None) -> bool:  # noqa: ARG002  # for servers
         """Whether it is open still."""
         return owner in self._held.owners
+
+    def is_left_open(self, artifact_id: str) -> bool:
+        """Whether it is open now."""
+        row = self.borrow().artifact_row(artifact_id)
+        return row is not None and ArtifactRow(*row).state == "open"
 
     def others(self, rows: Snapshot | None = None) -> list[str]:  # noqa: ARG002  # for servers
         """The other owners that have it open for writing."""

@@ -232,6 +232,10 @@ class ServerSession:
             rows.write(control.CLAIM_DELETE, owner=owner)
         return is_alive
 
+    def is_left_open(self, artifact_id: str) -> bool:  # the interface
+        """It is: a snapshot has the claims, too."""
+        return True
+
     def others(self, rows: Snapshot | None = None) -> list[str]:
         """The other living owners, as a person would like to read them."""
         found = self._ask(rows, control.CLAIMS_LIVING, lease=self._settings.lease)

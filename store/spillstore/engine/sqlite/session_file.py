@@ -15,6 +15,7 @@ from spillstore.engine.sqlite.schema_check import checked_schema
 from spillstore.engine.sqlite.soft_delete import Buried, bury
 from spillstore.engine.sqlite.transactions import ReadTransaction, WriteTransaction
 from spillstore.exceptions import SchemaTooOldError, SessionDeletedError, SpillstoreError, StorageError
+from spillstore.model.records import ArtifactRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,6 +66,7 @@ class SessionFile:
         """
         self.path = path
         self.read_only = read_only
+        self._alone = alone
         self._folder = path.parent
         self._settings = settings
         self._owner: owner_locks.Owner | None = None
@@ -266,6 +268,14 @@ class SessionFile:
         """Whether the process with that claim still lives."""
         with translated("looking for other processes"):
             return owner_locks.is_owner_name(owner) and owner_locks.alive(self._folder, owner)
+
+    def is_left_open(self, artifact_id: str) -> bool:
+        """Whether an artifact is open now: claims lie beside the file, so no snapshot has both."""
+        if self._alone:  # what is open has the file to itself, and sees all of it
+            return True
+        with self.reader() as rows:
+            row = rows.artifact_row(artifact_id)
+        return row is not None and ArtifactRow(*row).state == "open"
 
     def others(self, rows: Snapshot | None = None) -> list[str]:  # noqa: ARG002  # for servers
         """The other living owners, as a person would like to read them."""
