@@ -170,9 +170,10 @@ def _query(artifact):
 
 
 def _page(page):
-    """What is on it and where it goes on: its cursors without their checksums, which older versions had not."""
+    """What is on it and where it goes on, without what older versions did not tell: checksums of cursors, columns of parts of lines."""
     found = dataclasses.asdict(page)
     for each in (found, *found["matches"]):
+        each.pop("text_column", None)
         if each.get("cursor"):
             each["cursor"] = each["cursor"].partition(".")[0]
     return found

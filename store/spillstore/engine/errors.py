@@ -93,6 +93,7 @@ def _of_system(error: OSError, doing: str) -> StorageError:
         )
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return ReadOnlyError(
-            f"{doing} failed: {error}; read_only=True opens a session that cannot be written"
+            f"{doing} failed: {error}; let this user write there, or name another store: what is only read is opened with "
+            "read_only=True"
         )
     return StorageError(f"{doing} failed: {error}")

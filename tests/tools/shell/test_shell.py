@@ -465,10 +465,11 @@ def test_it_is_in_our_process_group():
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["process", "group"])
 def test_a_signal_comes_once(tmp_path, number, send):
     """To us alone it is passed on; to our group it has come to the command already."""
-    line = (
-        f"trap 'echo caught' {number.name[3:]}; echo ready; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done"
+    # A bash that waits for a program may send itself SIGINT for ever.
+    line = f"trap 'echo caught' {number.name[3:]}; echo ready; while [ ! -e {tmp_path}/go ]; do read -t 0.05 || :; done"
+    running = subprocess.Popen(
+        [*PROGRAM, "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
-    running = subprocess.Popen([*PROGRAM, "-c", line], stdout=subprocess.PIPE, start_new_session=True)
     assert running.stdout.readline() == b"ready\n"
     send(running.pid, number)
     time.sleep(0.3)  # in which a second one would come
