@@ -8,6 +8,7 @@ import functools
 import itertools
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -110,7 +111,10 @@ def command(
         total = _size_of(file)
         _warn(file, total, session)
         reading = _Reading(itertools.chain([first], blocks), total)
-        with progress("storing", lambda: human_size(reading.size)) as reading.progress:
+        with (
+            _told_what_stays(session),
+            progress("storing", lambda: human_size(reading.size)) as reading.progress,
+        ):
             artifact = session.put(
                 reading,
                 source=source,
@@ -163,8 +167,22 @@ def _looks_like(first: bytes, *, is_file: bool) -> str | None:
     return media_type_of(first, whole=is_file and len(first) < _READ)
 
 
+@contextlib.contextmanager
+def _told_what_stays(session: Session) -> Iterator[None]:
+    """A context that stores an artifact; an interrupt reports what is stored already."""
+    began = time.time()
+    try:
+        yield
+    except KeyboardInterrupt:
+        if any(info.created >= began for info in session.infos(limit=1).items):
+            note(
+                "interrupted; what was read so far stays as the artifact @last, which `spillstore rm @last` deletes"
+            )
+        raise
+
+
 class _Reading:
-    """Blocks of a file, counted; an interrupt among them reports what is stored already."""
+    """Blocks of a file, counted."""
 
     def __init__(self, blocks: Iterator[bytes], total: int) -> None:
         self._blocks = blocks
@@ -173,17 +191,11 @@ class _Reading:
         self.progress: Progress | None = None
 
     def __iter__(self) -> Iterator[bytes]:
-        try:
-            for block in self._blocks:
-                self.size += len(block)
-                if self.progress is not None:
-                    self.progress(self.size, self._total)
-                yield block
-        except KeyboardInterrupt:
-            note(
-                "interrupted; what was read so far stays as the artifact @last, which `spillstore rm @last` deletes"
-            )
-            raise
+        for block in self._blocks:
+            self.size += len(block)
+            if self.progress is not None:
+                self.progress(self.size, self._total)
+            yield block
 
 
 def _show(
