@@ -30,6 +30,16 @@ _LONGEST = 200  # characters of the reason that an exception is
 _FILTERED_AT_ONCE = 2048  # bytes that the slowest filters take a few milliseconds for
 
 
+def reason_of(error: BaseException, rules: RedactionRules | None) -> str:
+    """What is said of an artifact that an exception ended: its type and the beginning of its words, without their secrets.
+
+    >>> reason_of(OSError("the disk is gone"), None), reason_of(KeyboardInterrupt(), None)
+    ('OSError: the disk is gone', 'KeyboardInterrupt')
+    """
+    words = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return words[:_LONGEST] if rules is None else rules.beginning(words, _LONGEST)
+
+
 class Writer:
     r"""Takes the bytes of one artifact. Safe from any thread; use it as a context manager.
 
@@ -240,9 +250,7 @@ class Writer:
             self.close()
             return
         try:
-            reason = f"{type(error).__name__}: {error}".removesuffix(": ")
-            rules = self._rules
-            self.abort(reason[:_LONGEST] if rules is None else rules.beginning(reason, _LONGEST))
+            self.abort(reason_of(error, self._rules))
         except SpillstoreError as failure:
             # The exception that left the block is the one to raise; this one must not be lost either.
             if failure is not error:

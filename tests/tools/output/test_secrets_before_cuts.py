@@ -106,3 +106,14 @@ def test_the_reason_of_an_interruption(plain_store, place):
         reasons = [info.reason for info in session.infos()]
     assert len(reasons) == 2
     assert [TOKEN[:6] in reason for reason in reasons] == [False, False]
+
+
+def test_the_reason_of_an_error_without_words(plain_store):
+    def broken():
+        yield b"some words of a line\n" * 20_000
+        raise TimeoutError
+
+    with plain_store.session("s") as session:
+        with pytest.raises(TimeoutError):
+            TruncationProcessor(session).process(broken(), "read_file")
+        assert [info.reason for info in session.infos()] == ["TimeoutError"]

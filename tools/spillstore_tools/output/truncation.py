@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from spillstore_tools.profiles.base import Profile
 
 _SHORT = 64 * 1024  # bytes that are held in memory by every profile anyhow
-_LONGEST_REASON = 200  # characters
 _PDF = b"%PDF-"  # the one kind of binary content that may be plain text throughout
 _TERMINATORS = {"lf": b"\n", "cr": b"\r"}
 
@@ -239,7 +238,7 @@ class TruncationProcessor:
             from spillstore.redaction import DEFAULT  # noqa: PLC0415  # not where it is switched off
 
             rules = DEFAULT
-        return _beginning(text, length, rules)
+        return text[:length] if rules is None else rules.beginning(text, length)
 
     def redacted_value(self, value: object, tool_name: str) -> object:
         """A JSON-able value without the secrets that are taken out of that tool's results."""
@@ -303,15 +302,13 @@ class TruncationProcessor:
         )
 
 
-def _beginning(text: Text, length: int, rules: RedactionRules | None) -> Text:
-    return text[:length] if rules is None else rules.beginning(text, length)
-
-
 def _fill(spill: Spill, pieces: Iterable[bytes], rules: RedactionRules | None) -> None:
     """Write all of it; if it cannot be had to its end, what there is of it stays."""
     try:
         for piece in pieces:
             spill.write(piece)
     except BaseException as error:
-        spill.abort(_beginning(f"{type(error).__name__}: {error}", _LONGEST_REASON, rules))
+        from spillstore.writer import reason_of  # noqa: PLC0415  # most outputs end well
+
+        spill.abort(reason_of(error, rules))
         raise
