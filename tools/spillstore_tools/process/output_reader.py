@@ -33,6 +33,7 @@ from spillstore_tools.process.runners import NOT_EXECUTABLE, StartError, start_p
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from spillstore_tools.process.read_ahead import Piece
     from spillstore_tools.process.runners import Started
 
 OutputStream = Literal["stdout", "stderr"]
@@ -255,9 +256,14 @@ class Process:
 
     def _pass_on_ahead(self, sink: Sink) -> None:
         """Give what was read before this began."""
-        for stream, data, at in getattr(self._started, "read_ahead", list)():
+        for stream, data, at in self._read_ahead():
             self._sizes[stream] += len(data)
             sink.write(data, stream, at=at)
+
+    def _read_ahead(self) -> list[Piece]:
+        """End the reading ahead, if there is one; what it has read."""
+        pieces: list[Piece] = getattr(self._started, "read_ahead", list)()
+        return pieces
 
     def held(self) -> bool:
         """Whether another process can still print, although all known ones are gone."""
@@ -282,6 +288,7 @@ class Process:
 
     def close(self) -> None:
         """Close the pipes; a process that still writes to them gets SIGPIPE."""
+        self._read_ahead()  # no thread reads from a pipe that is closed
         with self._guard:
             while self._pipes:
                 os.close(self._pipes.popitem()[1])

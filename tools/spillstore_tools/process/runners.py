@@ -273,7 +273,7 @@ class _Local:
             return 1
 
     def close(self) -> None:
-        self.read_ahead()  # the process is reaped by ``wait``
+        pass  # the process is reaped by ``wait``
 
 
 def _ticks() -> int:
