@@ -174,10 +174,13 @@ def _told_what_stays(session: Session) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if any(info.created >= began for info in session.infos(limit=1).items):
-            note(
-                "interrupted; what was read so far stays as the artifact @last, which `spillstore rm @last` deletes"
-            )
+        from spillstore.exceptions import SpillstoreError  # noqa: PLC0415  # as in all commands
+
+        with contextlib.suppress(SpillstoreError):  # the interrupt is what is told
+            if any(info.created >= began for info in session.infos(limit=1).items):
+                note(
+                    "interrupted; what was read so far stays as the artifact @last, which `spillstore rm @last` deletes"
+                )
         raise
 
 
