@@ -222,10 +222,10 @@ class Settings:
         found: dict[str, str] = {}
         for field in dataclasses.fields(cls):
             variable = _variable(field.name)
-            if isinstance(field.default, bool):
+            if not environ.get(variable) or isinstance(field.default, bool):
                 continue
             try:
-                cls.load({variable: environ.get(variable, "")})
+                cls.load({variable: environ[variable]})
             except InvalidSettingError as error:
                 found[variable] = str(error)
         return found

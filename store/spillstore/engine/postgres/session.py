@@ -232,7 +232,7 @@ class ServerSession:
             rows.write(control.CLAIM_DELETE, owner=owner)
         return is_alive
 
-    def is_left_open(self, artifact_id: str) -> bool:  # the interface
+    def is_left_open(self, artifact_id: str) -> bool:
         """It is: a snapshot has the claims, too."""
         return True
 

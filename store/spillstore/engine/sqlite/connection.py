@@ -262,6 +262,10 @@ class Connection(SessionRows):
         with translated("reading the schema's version"):
             return self._number("PRAGMA user_version")
 
+    def is_in_place(self) -> bool:
+        """Whether the path still leads to the file that this connection has open."""
+        return file_at(self._path) == self.file
+
     def check_in_place(self) -> None:
         """Check that the path still leads to the file that this connection has open. Cost: two system calls, six microseconds.
 
@@ -269,7 +273,7 @@ class Connection(SessionRows):
             SessionDeletedError: the file was removed, with its folder or without, or another is in its place.
             StaleError: its WAL was.
         """
-        if file_at(self._path) != self.file:
+        if not self.is_in_place():
             raise SessionDeletedError(
                 f"{self._path} was removed or exchanged by another program while it was open here; nothing can be stored "
                 "in it any more: open the session anew"

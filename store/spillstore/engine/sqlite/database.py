@@ -209,7 +209,7 @@ def connect(
                 raise
             raise _exchanged(path) from error
         # SQLite finds the file and its WAL by the path: those of two sessions would be read, and written, as one.
-        if file_at(str(path)) != connection.file:
+        if not connection.is_in_place():
             connection.close()
             raise _exchanged(path)
     return connection
