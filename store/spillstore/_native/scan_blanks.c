@@ -112,8 +112,10 @@ static int drawn_word(const Text *t, i64 at, i64 line_end) {
         return 1;
     if (at + 4 >= line_end)
         return 0;
-    if (memcmp(t->text + at, "for", 3) == 0 || memcmp(t->text + at, "of", 2) == 0) {
-        at += t->text[at] == 'f' ? 4 : 3;
+    const int more = memcmp(t->text + at, "for", 3) == 0 || memcmp(t->text + at, "of", 2) == 0 || memcmp(t->text + at, "to", 2) == 0;
+    for (int words = 0; more && words < 5 && at + 4 < line_end; words++) {
+        if (words > 1 && (memcmp(t->text + at, "is", 2) == 0 || memcmp(t->text + at, "was", 3) == 0))
+            break;
         while (at < line_end && is(t, at, WORD)) at++;
         at = blanks_end(t, at);
     }
@@ -236,7 +238,8 @@ int label_could(Text *t, i64 stop, int strength) {
     for (i64 at = stop + 1; at < colon; at++)
         if (t->text[at - 1] == ' ' && (is(t, at, DIGIT) || (!is(t, at, ALNUM) && !one_of(t->text[at], "'\"/"))))
             return 0;
-    return then > colon + 1 && last_word_could(t, then, line_end_of(t, stop), strength);
+    return then > colon + 1 && (last_word_could(t, then, line_end_of(t, stop), strength) ||
+                                (strength == PASSWORD && typed_at(t, then, line_end_of(t, stop))));
 }
 
 /* Whether the name may be in a cell of a table: the first of its line, alone or behind a path, or behind a bar. */

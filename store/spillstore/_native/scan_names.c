@@ -87,6 +87,14 @@ static int result_of_test(const Text *t, i64 begin, i64 stop, i64 sign, int leng
            memcmp(t->text + begin, "PASSWD", (size_t)size) == 0;
 }
 
+/* Whether a string follows in what may hold one: `Some "..."`, or `Some(` with the string in the next line. */
+static int wrapped(const Text *t, i64 at, i64 end) {
+    static const u8 WRAPPERS[] = "\4Some\4Just\3chr";
+    if (is(t, end, BLANK))
+        return end - at < 5 && word_begins(t, at, WRAPPERS) && at_is(t, blanks_end(t, end), '"');
+    return t->text[end - 1] == '(' && is(t, end, LINE_END) && one_of(t->text[at], "SOJR");
+}
+
 /* A value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */
 static int after_sign(Text *t, i64 begin, i64 sign, int length, i64 stop, int strength) {
     i64 at = blanks_end(t, sign + length);
@@ -106,6 +114,8 @@ static int after_sign(Text *t, i64 begin, i64 sign, int length, i64 stop, int st
     const int made = end - at == 3 && memcmp(t->text + at, "new", 3) == 0 && is(t, end, BLANK); /* `new String("` */
     if (made || (t->text[sign] == ':' && typed_could(t, at, line_end_of(t, stop))))
         return run_could_be(t, at, line_end_of(t, stop), strength);
+    if (wrapped(t, at, end))
+        return 1;
     const i64 cut = cut_of(t, at, end);
     if (cut < end) {
         plain = !is(t, at, OPENS);
@@ -145,7 +155,8 @@ static __attribute__((noinline)) int asked_could(const Text *t, i64 begin, i64 l
         return 0;
     const i64 line = line_before(t, begin);
     return before_quotes(t, begin) == ')' || holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") ||
-           holds(t, line, begin, "# ") || holds(t, line, begin, "]: ") || (at_is(t, line, '/') && path_between(t, line, begin));
+           holds(t, line, begin, "# ") || holds(t, line, begin, "]: ") || holds(t, line, begin, ") ") ||
+           (at_is(t, line, '/') && path_between(t, line, begin));
 }
 
 /* Whether its own value may stand in a line below: that of an option, the next item of a list, too. */
@@ -172,6 +183,8 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
         return element_could_be(t, at, line_end, strength); /* `<x name="password" type="text">` */
     if (t->text[at] != ',')
         return (one_of(t->text[at], "=!>|?o") && run_could_be(t, stop, line_end, strength)) || label_could(t, stop, strength);
+    if (one_of(t->text[at - 1], "])") && holds(t, begin - BACK, begin, "loc"))
+        return 1; /* of an error in what was sent, whose value stands behind */
     while (++at < line_end && is(t, at, BLANK)) {}
     if (at == line_end)
         return closed_could(t, begin, line_end);
@@ -194,6 +207,9 @@ static int listed_could(const Text *t, i64 at, i64 line_end, int strength) {
     return quoted_could(t, at, line_end, strength) > 0;
 }
 
+static const u8 PROGMEM[] = "\7PROGMEM";                     /* of Arduino, behind an array */
+static const u8 VISIBLE[] = "\14:protected]=\12:private]="; /* of PHP, behind a name in quotes */
+
 /* Whether a secret may stand behind the name at [begin, stop). */
 static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, int strength) {
     const int blank = is(t, stop, BLANK);
@@ -211,6 +227,8 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         for (int i = 0; i < 3 && at < t->size && one_of(t->text[at], "\"'`"); i++) at++;
         for (int i = 0; i < 2 && at_is(t, at, ']'); i++) at++;
     }
+    if (at > stop && word_begins(t, at, VISIBLE))
+        return 1;
     const i64 marks = at;
     at += 2 * (at_is(t, at, '*') && at_is(t, at + 1, '*')); /* of Markdown, before a sign or behind it */
     at = blanks_end(t, at);
@@ -253,6 +271,8 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     case '[': /* of an array: `password[] = "..."` */
         for (at = stop + 1; at < stop + 18 && is(t, at, NAME); at++) {}
         at = blanks_end(t, at + 1);
+        if (word_begins(t, at, PROGMEM))
+            at = blanks_end(t, at + *PROGMEM);
         return at_is(t, at, '=') && quoted_could(t, blanks_end(t, at + 1), line_end, strength) > 0;
     case '|':
         return heads_column(t, begin, stop) ||

@@ -197,9 +197,9 @@ static inline int line_ends_near(const Text *t, i64 at) {
     return near || line_end_before(t, at, most) < most;
 }
 
-/* Whether a console may have printed what stands before a blank: `=> `, `2) `, `PASS `, `Out[1]: `. */
+/* Whether a console may have printed what stands before a blank: `=> `, `2) `, `PASS `, `Out[1]: `, `C: `, `[1] `, `$1 = `. */
 static int printed_before(const Text *t, i64 blank) {
-    return one_of(t->text[blank - 1], ">)S") || (at_is(t, blank - 1, ':') && at_is(t, blank - 2, ']'));
+    return one_of(t->text[blank - 1], ">)S]") || (at_is(t, blank - 1, ':') && (at_is(t, blank - 2, ']') || at_is(t, blank - 2, 'C')));
 }
 
 static int is_space(const Text *t, i64 at) { return is(t, at, BLANK) || one_of(t->text[at], "\v\f"); }
@@ -290,7 +290,7 @@ int printed_could(const Text *t, i64 line_end) {
     while (end > at && (is(t, end - 1, BLANK) || one_of(t->text[end - 1], "\"'"))) end--;
     for (i64 i = at; i < end; i++)
         if (is(t, i, BLANK))
-            return printed_before(t, i);
+            return printed_before(t, i) || one_of(t->text[at], "$(");
     return end - at >= 6;
 }
 

@@ -32,7 +32,7 @@ _NEAR_NAME = 192
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
 _PRINTED = re.compile(
-    rb"[ \t]*+(?:[~<=-]?> |\d{1,4}\) |PASS |Out\[\d{1,5}\]: )?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
+    rb"[ \t]*+(?:[~<=-]?> |\d{1,4}\) |PASS |C: |Out\[\d{1,5}\]: |\[1\] |base64:|(?:\(\w[\w *]{0,24}\) )?\$\d{1,4} = (?:0x[0-9a-f]{1,16} )?)?b?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
 )
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
 _RULE = re.compile(rb"(?:[-+=:|_ \t]|\xe2[\x94\x95][\x80-\xbf])+")  # of a table, between its lines

@@ -241,6 +241,8 @@ READERS: dict[str, Reader] = {
     "codes": _below("codes"),
     "logins": _below("logins"),
     "result": _below("result"),
+    "derived": _below("derived"),
+    "wireguard": _below("wireguard"),
     "printed": _below("printed"),
     "element": element,
     **{name: _run(row) for name, row in RUNS.items()},

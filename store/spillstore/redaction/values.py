@@ -142,7 +142,12 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
         return strength in {"weak", "long"} and _random(value, hashes=strength == "long")
     if strength == "secret" and not (shapes.NAMED.fullmatch(value) and _identifier(value)):
         chosen = quoted or (literal and shapes.HYPHENATED.fullmatch(value) is None)
-        return drawn(value) or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
+        typed_in = shapes.WORD_AND_NUMBER.fullmatch(value) is not None
+        return (
+            drawn(value)
+            or typed_in
+            or (chosen and (shapes.CHOSEN.fullmatch(value) is not None or mixed(value)))
+        )
     made = len(value) >= _LONG and entropy(value) >= _BITS
     return drawn(value) or (made and not _words(value)) or shapes.WORD_AND_NUMBER.fullmatch(value) is not None
 

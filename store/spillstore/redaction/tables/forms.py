@@ -15,7 +15,7 @@ SPOKEN = "is was now has been for of to set generated created changed updated re
 TYPES = "As as Str str STRING char byte text TEXT var std::"
 # Names of a value, where the name of the secret is a value, too, and names that may stand between the two.
 VALUES = "value stringvalue string_value parametervalue default"
-PASSED = "flags type sensitive kind description enabled disabled format required source origin scope comment permissions slotsetting label purpose"
+PASSED = "flags type sensitive kind description enabled disabled format required source origin scope comment permissions slotsetting label purpose kid managed tags contenttype"
 # Words before a name alone that make it one of a service: `api key`.
 QUALIFIERS = "certificate api access secret private auth encryption signing master account shared license client app service unseal recovery"
 # Last words of commands that set a variable: `config set NAME value`.
@@ -70,7 +70,7 @@ _LOGIN = r"\b(?:login|neighbor|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
 _BLANK_ALONE = (
-    r"[ \t]{1,16}+(?>(?:(?:(?:for|of)[ \t][\w.@/-]{1,48}[ \t])?(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
+    r"[ \t]{1,16}+(?>(?:(?:(?:for|of|to)(?:[ \t][\w.@/-]{1,48}){1,4}?[ \t])?(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
     r"[\"'`]?(?=[A-Za-z0-9_-])"
 )
 
@@ -146,8 +146,8 @@ FORMS: tuple[Form, ...] = (
         ASSIGN
         + r"(?:(?:Some|Ok|Just|String|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
         + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer)|(?:Token|Key|ApiKey|AuthToken|Credential|Password)(?:::|\.)(?:new|from|of|create))"
-        + r"\([ \t]{0,64}+(?=[\"'])|string\(\d{1,9}\)[ \t]{1,64}+(?=\"))",
-        'api_key = Some("%a{32}")\n\nlet token = Token::new("%a{32}");',
+        + r"\([ \t]{0,64}+(?=[\"'])|(?:string\(\d{1,9}\)|Some|Just|chr)[ \t]{1,64}+(?=\")|\\{0,8}[\"']\[\]byte\((?=\\{0,8}[\"']))",
+        'api_key = Some("%a{32}")\n\nlet token = Token::new("%a{32}");\n\nApiKey = Some "%a{32}"\n\n $ token: chr "%a{32}"\n\nsecret="[]byte(\\"%a{40}\\")"',
         'api_key = find("%a{32}")',
         _SIGNS,
     ),
@@ -244,6 +244,23 @@ FORMS: tuple[Form, ...] = (
         _BLANK,
     ),
     Form(
+        "column",
+        r"[ \t]\.{3,64}+[ \t]?:[ \t]{1,2}(?=\S)",
+        "Client secret ..... : %a{40}",
+        "Client secret ..... : none",
+        _BLANK,
+    ),
+    Form(
+        "value",
+        r"[ \t]{2,64}+(?i:n/a|null|none|default|unset|-)[ \t]{2,64}+(?=[\"'])",
+        'APP_SECRET   n/a     "%h{32}"',
+        'APP_SECRET   n/a     "n/a"',
+        _BLANK,
+        OWN_LINE,
+        back=64,
+        any_word=True,
+    ),
+    Form(
         "ended",
         r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,10}[ \t]?:[ \t]{1,4}+(?=\S)",
         'Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}\n\n{"text":"token refreshed: %a{40}"}\n\nthe key to go on, shown once: %a{40}',
@@ -331,6 +348,15 @@ FORMS: tuple[Form, ...] = (
         of="password",
     ),
     Form(
+        "quoted",
+        r"[\"'][\])],[^\r\n]{0,256}?[\"']input[\"']:[ \t]?(?=[\"'])",
+        "{'loc': ('body', 'password'), 'msg': 'too short', 'input': '7%a{11}'}",
+        "{'loc': ('body', 'password'), 'msg': 'too short', 'type': '7%a{11}'}",
+        "\"'",
+        r"[\"']loc[\"']:[ \t]?[\[(](?:[\"'][\w.-]{1,32}[\"'],[ \t]?){0,4}[\"']",
+        back=160,
+    ),
+    Form(
         "typed",
         r"\"[ \t]{1,16}\"(?=[^\s\"])",
         '"password"    "Kit%a{8}7.x"',
@@ -342,8 +368,8 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "quoted",
-        r"\[\w{0,16}\][ \t]{0,8}+=[ \t]{0,8}+(?=[\"'])",
-        'char password[] = "kittens";\n\nconst char api_key[40] = "%h{32}";',
+        r"\[\w{0,16}\](?>(?: PROGMEM)?)[ \t]{0,8}+=[ \t]{0,8}+(?=[\"'])",
+        'char password[] = "kittens";\n\nchar password[] PROGMEM = "kittens";\n\nconst char api_key[40] = "%h{32}";',
         'password[0] = name;\npassword[] = "text";',
         "[",
     ),
@@ -489,6 +515,15 @@ FORMS: tuple[Form, ...] = (
     ),
     Form("quoted", _BLANK_STRING, 'passwd "7%a{11}"', 'api_token "x"', _BLANK, name=_CALLED),
     Form(
+        "quoted",
+        r"[ \t]{1,16}+(?=\\{0,8}\")",
+        '{:host "h", :pass "kittens"}\n\n"{:api-key \\"%a{32}\\"}"',
+        'a :pass\n"kittens"',
+        _BLANK,
+        r"(?:\A|[\s{(\[]):",
+        any_word=True,
+    ),
+    Form(
         "signed",
         r"[ \t]{1,4}+(?>(?:(?:ist?|lautet|est?|es|to|now)[ \t]{1,2})?)[\"'`(]?(?=[^\s\"'`(:=])",
         "Das Root-Passwort lautet Kitten1%d{3}.x, bitte\n\nuser me password Kit%a{8}7!x\n\nthe pw 'Kitten1%d{3}.x' is new\n\nconsul kv put db/password Kit%a{8}7!x\n\nput the password (Kit%a{8}7!x) there"
@@ -496,6 +531,15 @@ FORMS: tuple[Form, ...] = (
         "the password Base64-encoded\nthe password file7X.txt\nthe pw Kitten7",
         _BLANK,
         of="password secret",
+        any_word=True,
+    ),
+    Form(
+        "typed",
+        r"(?=[^:\r\n]{1,63}:)(?:[ \t][A-Za-z][^\s:=,;(){}]{0,23}){1,5}[ \t]?:[ \t]{1,4}[\"'`]?(?=[^\s\"'`])",
+        "new pw for the test db: Kit%a{8}7.x (old: none)",
+        "the password for the test db: see Kitten7.x",
+        _BLANK,
+        of="password",
         any_word=True,
     ),
     Form(
@@ -599,7 +643,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "alone",
         _BLANK_ALONE,
-        "Using token %h{32} of acme\n\nThe token for builds is %a{40}.\n\nYour api key is: %l{32}\n\nthe session secret is %h{64}\n\napi key 1 - %h{32}",
+        "Using token %h{32} of acme\n\nThe token for builds is %a{40}.\n\nYour api key is: %l{32}\n\nthe session secret is %h{64}\n\nThe API key for the sandbox is `%a{40}`.\n\napi key 1 - %h{32}",
         "Using token abcdef-internationalization-%d{3} of acme\nYour api key is: 16 bytes\napi key 1 - of %h{8}",
         _BLANK,
         of="secret token",

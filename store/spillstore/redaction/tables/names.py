@@ -49,13 +49,13 @@ _PASSWORD = words(
     "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe"
 )
 _PUBLIC = words(
-    "site public pub publishable fips host foreign primary unique cache sort partition index idempotency object socket meta"
+    "site public pub publishable fips host foreign unique cache sort partition index idempotency object socket meta"
 )
 # Words before `key` that say it is one of a service, or of a cipher.
 _KEYED = words(
     "api access secret private signing sign encryption encrypt encode encoding decryption master account auth service app "
     "application consumer subscription storage shared webhook session cipher aes hmac rsa ssh deploy deployment admin "
-    "integration ingest write license licence jwt sas bot oauth connection gpg pgp ssl tls token client server platform "
+    "integration ingest write license licence jwt sas bot oauth connection ssl tls token client server platform "
     "publish management maps role unseal recovery tacacs radius ospf bgp ntp"
 )
 PROVIDERS = words(
@@ -80,7 +80,7 @@ _LOCAL = words(
     "setting registry state store param query request response order redis etcd kv label sub data ref node edge tree checksum "
     "digest commit tag short first last next prev old new current dst src left right dedupe fingerprint version chunk block page "
     "view template style css class component module package plugin artifact layer digest snapshot job task run step batch by in "
-    "recv receive send search refresh restore trusted a b k n x y the this that with of for on is has no any each per from to"
+    "recv receive s3 gpg pgp send search refresh restore trusted a b k n x y the this that with of for on is has no any each per from to"
 )
 # Tokens that only say where a list goes on, which request it was, or that a parser has read them.
 _PASSING = words(
@@ -113,7 +113,7 @@ _KEYS = words("key keys")
 _NONE = words("hashed masked redacted identifier identifiers")
 
 PROMISES: tuple[Promise, ...] = (
-    Promise(_PASSWORD, "", "", "public_password=%a{12}", behind=_PUBLIC - {"primary", "host"}),
+    Promise(_PASSWORD, "", "", "public_password=%a{12}", behind=_PUBLIC - {"host"}),
     Promise(words("pass"), "", "", "first_pass=%a{12}", behind=_RUNS),
     Promise(_PASSWORD, "", "", "bad_password=%a{12}", behind=words("bad wrong invalid incorrect missing no")),
     Promise(_PASSWORD, "password", "dbPassword2=%a{12}", "password_length=12"),
@@ -176,10 +176,16 @@ PROMISES: tuple[Promise, ...] = (
         "token",
         "device_code=%a{40}\n\nrecovery_code: %h{4}7-a%h{4}",
         "country_code=%a{40}",
-        words("device recovery backup scratch"),
+        words(
+            "device recovery backup scratch claim pairing activation enrollment enrolment provisioning unlock"
+        ),
     ),
-    Promise(words("bearer"), "token", "bearer: %a{40}", "bearer: %d{9}"),
-    Promise(words("pepper"), "token", "auth_pepper: %h{32}", "auth_pepper: ground"),
+    Promise(
+        words("bearer pepper"),
+        "token",
+        "bearer: %a{40}\n\nauth_pepper: %h{32}",
+        "bearer: %d{9}\nauth_pepper: ground",
+    ),
     Promise(words("totp"), "long", '"totp": "%U{32}"', '"totp": "%U{6}"'),
     Promise(words("pat"), "long", "ado_pat=%l{52}", "ado_pat=%l{12}"),
     Promise(words("pin otp tan"), "code", 'card_pin=4%d{3}\n\n"otp": "%d{6}"', "led_pin=13"),
@@ -188,14 +194,14 @@ PROMISES: tuple[Promise, ...] = (
         "code",
         "sms_code=4%d{5}",
         "zip_code=4%d{5}",
-        words("sms otp mfa verification confirmation security totp"),
+        words("sms otp mfa verification confirmation security totp pin alarm door gate"),
     ),
+    Promise(words("api"), "token", "clave_api=%a{32}", "clave_apis=%a{32}", _KEYS),
     Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
     Promise(_KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
     Promise(_KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
-    Promise(_KEYS, "token", "X-Api-Key: %a{24}", "primary_key=%a{24}", among=words("api")),
-    Promise(_KEYS, "weak", "GPG_KEY=%a{32}", "GPG_KEY=%h{40}", words("gpg pgp")),
-    Promise(_KEYS, "token", "stripe_key=%a{24}", "primary_key=%a{24}", _KEYED | PROVIDERS),
+    Promise(_KEYS, "token", "X-Api-Key: %a{24}", "unique_key=%a{24}", among=words("api")),
+    Promise(_KEYS, "token", "stripe_key=%a{24}", "unique_key=%a{24}", _KEYED | PROVIDERS),
     Promise(
         _KEYS,
         "token",
@@ -205,8 +211,13 @@ PROMISES: tuple[Promise, ...] = (
         among=words("pagerduty"),
     ),
     Promise(_KEYS, "long", "routing_key: %h{32}", "routing_key: users.created", words("routing")),
-    Promise(_KEYS, "weak", "s3_key=%a{20}", "s3_key=builds/%h{32}.tgz", words("s3")),
-    Promise(_KEYS, "weak", "row_key=%a{32}", "row_key=%h{32}", _LOCAL),
+    Promise(
+        _KEYS,
+        "weak",
+        "row_key=%a{32}\n\nGPG_KEY=%a{32}\n\ns3_key=%a{20}",
+        "row_key=%h{32}\nGPG_KEY=%h{40}\ns3_key=builds/%h{32}.tgz",
+        _LOCAL,
+    ),
     Promise(_KEYS, "long", "acme_key=%h{32}", "acme_key=%h{12}", longer=1),
     Promise(_KEYS, "weak", "key=%a{32}", "key=%h{32}"),
     Promise(
@@ -227,9 +238,19 @@ PROMISES: tuple[Promise, ...] = (
         "cache_salt=%h{32}",
         among=_PASSWORD | words("secret token apikey jwt"),
     ),
+    Promise(
+        words("salt"), "token", "WORDPRESS_NONCE_SALT=%h{40}", "cache_salt=%h{32}", words("auth nonce in")
+    ),
     Promise(words("auth authorization salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
+    Promise(
+        words("hash hashes hashed digest hex"),
+        "token",
+        "password_hash=%b{48}\n\npassword_sha256_hex=%h{64}",
+        "cache_hash=%h{64}",
+        among=_PASSWORD,
+    ),
     Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
     Promise(words("sessid sessionid phpsessid jsessionid"), "long", "PHPSESSID=%h{32}", "processid=%a{32}"),
     Promise(
@@ -247,7 +268,7 @@ PROMISES: tuple[Promise, ...] = (
         "masterSecretRef = db-credentials",
         among=_PASSWORD | words("secret token apikey"),
     ),
-    Promise(_ABOUT | _PUBLIC, "", "", "password_hash=%a{32}"),
+    Promise(_ABOUT | _PUBLIC, "", "", "password_policy=%a{32}"),
     Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
     Promise(
         words(""),
@@ -256,7 +277,7 @@ PROMISES: tuple[Promise, ...] = (
         "alpha=%a{32}",
         among=_PASSWORD | words("secret token apikey"),
     ),
-    Promise(_LOCAL - words("trusted restore"), "", "", "webhook_checksum=%a{32}"),
+    Promise(_LOCAL - words("trusted restore s3 gpg pgp"), "", "", "webhook_checksum=%a{32}"),
     Promise(_PASSING | words("challenge nonce state"), "", "", "auth_challenge=%a{32}"),
     Promise(HINTS, "", "", "identifier.license │ %h{40}", behind=_NONE),
     Promise(words("private"), "hint", "RECAPTCHA_PRIVATE=%a{40}", '"private": "%a{40}"', longer=1),
@@ -305,6 +326,42 @@ JOINED = {
     "nwkskey": "network session key",
     "appskey": "app session key",
     "nwkkey": "network master key",
+    # of other languages
+    "chave": "key",
+    "clave": "key",
+    "schluessel": "key",
+    "sleutel": "key",
+    "klucz": "key",
+    "chiave": "key",
+    "nokkel": "key",
+    "noekkel": "key",
+    "noegle": "key",
+    "nyckel": "key",
+    "avain": "key",
+    "kulcs": "key",
+    "anahtar": "key",
+    "cheie": "key",
+    "klic": "key",
+    "secreta": "secret",
+    "secreto": "secret",
+    "segreta": "secret",
+    "segreto": "secret",
+    "segredo": "secret",
+    "secrete": "secret",
+    "geheim": "secret",
+    "geheimer": "secret",
+    "geheimnis": "secret",
+    "tajny": "secret",
+    "hemmelig": "secret",
+    "hemlig": "secret",
+    "sekret": "secret",
+    "jeton": "token",
+    "acces": "access",
+    "acceso": "access",
+    "acesso": "access",
+    "accesso": "access",
+    "zugriffs": "access",
+    "zugangs": "access",
 }
 # Words that may stand at the end of another: `dbpassword`; and those that may do so behind some words alone.
 ENDINGS = (
@@ -328,9 +385,11 @@ BEFORE_SHORT = words(
 
 # What texts are searched for: parts of names, words that another may begin with (`key`, `keyword`), and short ones with the sign behind.
 PARTS = (
-    "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord dgangskode assord parool Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
+    "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord OSENORD dgangskode DGANGSKODE assord ASSORD ODEORD ALASANA parool PAROOL Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
+    "chave Chave CHAVE clave_ Clave_ CLAVE_ clave. claveS claveA chiave CHIAVE schluessel Schluessel SCHLUESSEL sleutel Sleutel SLEUTEL klucz KLUCZ jeton JETON egredo egreto ecreta ecreto "
+    "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR geheim GEHEIM Geheim "
     "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW contrasena Contrasena sonar.login sonarLogin SONAR_LOGIN _SALT CLI_AUTH masterauth totp TOTP epper EPPER authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
+    "SESSIONID ession_id _pw _PW contrasena Contrasena  _SALT CLI_AUTH masterauth totp TOTP epper EPPER sonar.login sonarLogin SONAR_LOGIN authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk Psk PSK _pat _PAT ecret ECRET oken OKEN key Key KEY"
 MARKED = (

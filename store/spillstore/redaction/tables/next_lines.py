@@ -34,7 +34,7 @@ class NextLine(NamedTuple):
     alone: str = ""
 
 
-_ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh]|dt|name)>)?)\]?+"
+_ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh]|dt|[Nn]ame|stringProp)>)?)(?>(?::(?:protected|private|\"[\w\\]{1,96}\":private))?)\]?+"
 _SET = _ENDED + r"[ \t]{0,8}+(?>=>|[:=])[ \t]{0,8}+"
 _NO_SIGN = _ENDED + r"[ \t]{0,8}+,?[ \t]{0,8}+"
 
@@ -59,6 +59,8 @@ DESCRIBED = (
 )
 # Commands that print what they are asked for.
 _PRINTS = "cat|bat|head|tail|less|more|type|echo|printenv|print|get|GET|get-value|get-secret|get-parameter|hget|HGET|read|show|access|reveal|decrypt|output|[a-z]+:get|gc|Get-Content"
+# What stands before what is asked for in a console of a language or a debugger.
+_CONSOLE = r"(?:>>>|In \[\d{1,5}\]:|(?:irb|iex|pry|\[\d{1,5}\] pry)[^>\r\n]{0,40}>|\((?:gdb|lldb|Pdb|ipdb|byebug|dlv|rdb:\d)\)|(?:php|scala|julia|node|ghci|jshell|R)>)"
 _RESULT = r"[ \t]*+\"?result\"?[ \t]*+[:=][ \t]*+(?=\")"
 LINES = (
     Line(
@@ -72,12 +74,15 @@ LINES = (
         r"(?s)[ \t]*(?:\||\xe2\x94\x82)[ \t]*value[ \t]*(?:\||\xe2\x94\x82)[ \t]*([^\s|]+).*",
         r"(?s)[ \t]*(?:\||\xe2\x94)(?![ \t\x82]*value).*",
     ),
+    Line("input", r"[ \t]*\"input\"[ \t]*:[ \t]*(?=\")", r"[ \t]*\"(?:msg|type|url|ctx)\".*"),
+    Line("wireguard", r"(?:[\w.-]{1,15}\t)?([A-Za-z0-9+/=]++)(?:\t.*|\Z)"),
+    Line("derived", r"key=([0-9A-F]++)"),
     Line("result", _RESULT, rf"(?s)(?!{_RESULT}).*"),
     Line("joined", r"\s*(?=[\"'])"),
     Line("argument", r"[ \t]*+(?:(?=[\"'][^-])|-[ \t]+(?=[\"']?[^\s\"'-]))"),
     Line(
         "string",
-        rf"(?s)[ \t]*<(?:string|value|dd|td[^<>]*)>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
+        rf"(?s)[ \t]*<(?:string|[Vv]alue[^<>]*|dd|td[^<>]*|stringProp name=\"[\w.]{{1,32}}value\")>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
     ),
     Line(
         "element",
@@ -88,6 +93,13 @@ LINES = (
 
 NEXT_LINES: tuple[NextLine, ...] = (
     NextLine("joined", "", _SET + r"\\", 'API_TOKEN = \\\n    "%a{32}"', "API_TOKEN = \\\n    find"),
+    NextLine(
+        "joined",
+        "",
+        _SET + r"(?:Some|Ok|Just|Right|Optional|Secret|SecretString|SecretStr|Sensitive)\(",
+        'api_token: Some(\n    "%a{32}",\n)',
+        'api_token: find(\n    "%a{32}",\n)',
+    ),
     NextLine(
         "value",
         "",
@@ -131,6 +143,13 @@ NEXT_LINES: tuple[NextLine, ...] = (
         whole=True,
     ),
     NextLine(
+        "input",
+        r"\"loc\":[ \t]*\[(?:\"[\w.-]{1,32}\",[ \t]*){0,4}\"[\w.-]*",
+        r"\"\],?",
+        '"loc": ["body", "password"],\n"msg": "String should be longer",\n"input": "7%a{11}"',
+        '"loc": ["body", "password"],\n"msg": "String should be longer",\n"label": "7%a{11}"',
+    ),
+    NextLine(
         "element",
         r"[ \t]*<(?:\w{1,30}:)?[\w.-]*",
         r"[ \t]{0,8}+>",
@@ -141,9 +160,10 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "string",
-        r"<(?:key|t[dh]|dt|name)>[\w.-]*",
+        r"<(?:key|t[dh]|dt|[Nn]ame|stringProp name=\"[\w.]{1,32}name\")>[\w.-]*",
         _NO_SIGN,
-        "<key>api_token</key>\n<string>%a{32}</string>\n\n<td>SECRET_KEY</td>\n<td><pre>&#x27;%a{32}&#x27;</pre></td>\n\n<name>db_password</name>\n<value>7%a{11}</value>",
+        '<key>api_token</key>\n<string>%a{32}</string>\n\n<td>SECRET_KEY</td>\n<td><pre>&#x27;%a{32}&#x27;</pre></td>\n\n<name>db_password</name>\n<value>7%a{11}</value>\n\n<Name>A.B.DbPassword</Name>\n<Value type="s">7%a{11}</Value>'
+        '\n\n<stringProp name="Argument.name">password</stringProp>\n<stringProp name="Argument.value">7%a{11}</stringProp>',
         "<key>api_token</key>\n<date>%a{32}</date>",
     ),
     NextLine(
@@ -156,10 +176,18 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "printed",
-        r"(?:>>>|In \[\d{1,5}\]:|irb[^>]{0,40}>) [^\r\n]{0,160}[\[(][\"'][\w.-]*",
-        r"[\"'][\])]{1,3}",
+        rf"(?:{_CONSOLE}) [^\r\n]{{0,160}}[\[(][\"':][\w.-]*",
+        r"[\"']?[\])]{1,3}",
         ">>> from x import settings; settings.DB[\"PASSWORD\"]\n'7%a{11}'",
         ">>> from x import settings; settings.DB[\"PASSWORD\"]\n'none'",
+    ),
+    NextLine(
+        "printed",
+        rf"(?:{_CONSOLE}) [^\r\n]{{0,160}}[.>:)\]][\w-]*",
+        "",
+        'irb(main):002> User.find_by(email: "me@x.example").api_token\n=> "%a{24}"',
+        'irb(main):002> User.find_by(email: "me@x.example").api_token\n=> nil',
+        alone="> |]: |b) |e) ",
     ),
     NextLine(
         "printed",
@@ -195,10 +223,10 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "printed",
-        r"(?:>|In \[\d{1,5}\]:) {1,2}[\w.:()\[\]\"'$>-]*",
+        r"(?:>|In \[\d{1,5}\]:|\((?:gdb|lldb|Pdb|ipdb|byebug|dlv|rdb:\d)\)) {1,2}(?:(?:p|po|pp|print|inspect) )?[\w.:()\[\]\"'$>-]*",
         r"(?>(?:[\"'])?)[\])]{0,2}",
         "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'\n\n>>> os.environ['API_TOKEN']\n'%a{40}'",
         'irb(main)> app.secret_key_base\n=> "%h{128}", 1',
-        alone="> |]: ",
+        alone="> |]: |b) |e) ",
     ),
 )

@@ -87,6 +87,8 @@ RUNS: dict[str, Run] = {
         form=rf"(?=.*\d)(?=.*[A-Za-z])(?:{classes.UUID}(?::[0-9a-fA-F]{{32}})?|[A-Za-z0-9]{{{LEAST_ISSUED},}}|[\w-]{{32,}})",
         looks="drawn",
     ),
+    # An id of a session and its signature.
+    "signed cookie": Run(r"[\w.%+/-]", 0, form=r"[\w-]{24,}\..{27,}"),
     # The content of an element whose brackets are escaped.
     "escaped": Run(r"[^\s&<\"']", 5, ends="&lt;/", judged="quoted"),
     # A key of a product: groups of capitals and digits.

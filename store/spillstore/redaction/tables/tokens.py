@@ -181,6 +181,7 @@ TOKENS = (
     ("OPENAI_KEY",           "sk-", "%a{20,}(?:[_-]%w*)?", "sk-%a{24}", "sk-%a{8}"),
     ("OPENAI_KEY",           "sess-", "%a{40}(?!%w)", "sess-%a{40}", "sess-%a{13}"),
     ("OPENSHIFT_TOKEN",      "sha256~", "%w{43}(?!%w)", "sha256~%w{43}", "sha256~%w{14}"),
+    ("OPENVPN_TOKEN",        "SESS_ID_AT_", "[A-Za-z0-9+/=]{40,}", "SESS_ID_AT_%b{44}", "SESS_ID_AT_%b{14}"),
     ("OPENVSX_TOKEN",        "ovsxat_ ovsxp_", "%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "ovsxat_%h{8}-%h{4}-%h{4}-%h{4}-%h{12}", "ovsxat_%h{8}-%h{4}-%h{4}-%h{4}-%h{4}"),
     ("PADDLE_KEY",           "pdl_live_apikey_ pdl_sdbx_apikey_", "[a-z0-9]{20,}_%a{20,}_%a{3}", "pdl_live_apikey_%l{24}_%a{24}_%a{3}", "pdl_live_apikey_%l{8}"),
     ("PERPLEXITY_KEY",       "pplx-", "%a{40,}", "pplx-%a{44}", "pplx-%a{14}"),
