@@ -61,6 +61,7 @@ _SIGNS = "!-_.*+"  # need no quotes and no escapes anywhere
 _MORE_SIGNS = "!#%@^*=?~"
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 _MARK = re.compile(r"<<([-!]?)([a-z0-9_]+)(?::(\d+))?(?:\|([a-z0-9]+))?>>")
+_PASSWORD_OF_URL = re.compile(r"//\w+:(.+)@")
 _SHOWN = 200  # characters of a changed line that are printed
 _BINARY = 8192  # bytes that are searched for NUL
 
@@ -228,10 +229,11 @@ def _filled(name: str, text: str, rng: random.Random) -> Example:
         sort, kind, count, code = mark.groups()
         value = _COUNTED[kind](rng, int(count)) if count else _KINDS[kind](rng)
         value = _CODES[code](value) if code else value
+        secret = _PASSWORD_OF_URL.search(value)[1] if kind == "url_with_password" and not code else value
         if sort != "-":
-            secrets.append(value)
+            secrets.append(secret)
         if sort == "!":
-            elsewhere.add(value)
+            elsewhere.add(secret)
         return value
 
     return Example(name, _MARK.sub(fill, text), tuple(secrets), frozenset(elsewhere))
@@ -367,7 +369,7 @@ def main() -> int:
         ("texts without secrets, whole", of_lookalikes(drawn("lookalikes", options.seed))),
         *(
             score
-            for name in ("unseen", "later", "foreign", "wider", "newer")
+            for name in ("unseen", "later", "foreign", "wider", "newer", "newest")
             for score in halves(name, range(options.seed, options.seed + 3))
         ),
         *(collections_of(options.data) if options.data else ()),

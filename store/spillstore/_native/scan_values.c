@@ -290,7 +290,7 @@ int printed_could(const Text *t, i64 line_end) {
     while (end > at && (is(t, end - 1, BLANK) || one_of(t->text[end - 1], "\"'"))) end--;
     for (i64 i = at; i < end; i++)
         if (is(t, i, BLANK))
-            return printed_before(t, i) || one_of(t->text[at], "$(");
+            return printed_before(t, i) || one_of(t->text[at], "$(0");
     return end - at >= 6;
 }
 

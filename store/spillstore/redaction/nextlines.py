@@ -32,8 +32,9 @@ _NEAR_NAME = 192
 _INDENT = re.compile(rb"[ \t]*(?:-[ \t]+)?")
 _WORD = re.compile(rb"[A-Za-z0-9+/=_.~!@#%^*-]+")
 _PRINTED = re.compile(
-    rb"[ \t]*+(?:[~<=-]?> |\d{1,4}\) |PASS |C: |Out\[\d{1,5}\]: |\[1\] |base64:|(?:\(\w[\w *]{0,24}\) )?\$\d{1,4} = (?:0x[0-9a-f]{1,16} )?)?b?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
+    rb"[ \t]*+(?:[~<=-]?> |\d{1,4}\) |PASS |C: |Out\[\d{1,5}\]: |\[1\] |base64:|0x[0-9a-f]{4,16}:[ \t]|(?:\(\w[\w *]{0,24}\) )?\$\d{1,4} = (?:0x[0-9a-f]{1,16} )?)?b?[\"']?([A-Za-z0-9+/=_.~!@#%^*?|-]*+)"
 )
+_NO_BASE64 = re.compile(rb"[-._]")
 _CELL = re.compile(rb"[ \t]*+(\"?)([^\s\"]*+)\1[ \t]*+")
 _RULE = re.compile(rb"(?:[-+=:|_ \t]|\xe2[\x94\x95][\x80-\xbf])+")  # of a table, between its lines
 _SEPARATORS = (b"\t", b";", b",")
@@ -51,7 +52,7 @@ _CODES = re.compile(
 )
 _CODE = re.compile(rb"(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{4,12}){0,3}")
 _LOGIN = re.compile(
-    rb"[ \t]*+(?:-[ \t]+)?[\"']?[\w.@+-]{1,64}[\"']?[ \t]*[:=][ \t]*+[\"']?([^\s\"']*+)[\"']?,?[ \t]*+"
+    rb"[ \t]*+(?:-[ \t]+)?(?:[\"']?[\w.@+-]{1,64}[\"']?[ \t]*[:=]|\"[\w.@+-]{1,64}\"[ \t]+(?=\"))[ \t]*+[\"']?([^\s\"']*+)[\"']?,?[ \t]*+"
 )
 _DUMPED = re.compile(rb"[ \t]*string\(\d+\)[ \t]+(?=\")")
 _QUOTED = {quote: re.compile(rb"%b((?>(?:[^%b\\]|\\.)*))" % (quote, quote)) for quote in (b'"', b"'")}
@@ -215,7 +216,8 @@ def _printed(line: bytes, expected: Expected) -> _Judged:
     match = _PRINTED.match(line)
     if match is None or line[match.end() :].strip(b"\"' \t"):
         return None, None
-    good = len(match[1]) >= LEAST_CHOSEN and _looks(match[1], expected)
+    path = match[1].startswith(b"/") and _NO_BASE64.search(match[1])
+    good = len(match[1]) >= LEAST_CHOSEN and not path and _looks(match[1], expected)
     return (*match.span(1), good and _secret(match[1], expected)), None
 
 

@@ -261,6 +261,16 @@ FORMS: tuple[Form, ...] = (
         any_word=True,
     ),
     Form(
+        "column",
+        r"[ \t]{2,64}+(?i:true|false|n/a|default|no|yes)[ \t]{2,64}+(?=[^\s\"'])",
+        "Store__ApiKey       False          %b{86}==",
+        "Store__ApiKey       False          none",
+        _BLANK,
+        OWN_LINE,
+        back=64,
+        any_word=True,
+    ),
+    Form(
         "ended",
         r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,10}[ \t]?:[ \t]{1,4}+(?=\S)",
         'Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}\n\n{"text":"token refreshed: %a{40}"}\n\nthe key to go on, shown once: %a{40}',

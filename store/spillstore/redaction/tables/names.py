@@ -46,7 +46,7 @@ WHERE = words(
 
 _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd "
-    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe"
+    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe kodikos"
 )
 _PUBLIC = words(
     "site public pub publishable fips host foreign unique cache sort partition index idempotency object socket meta"
@@ -102,7 +102,7 @@ _ABOUT = words(
     "reference arn version scope scopes required enabled min max age time date hash hashed digest checksum fingerprint index "
     "pos position offset kind store storage vault generator validator strength usage info description text title page form "
     "input view callback handler func function method event listener change changed up down press pressed code char chars "
-    "sha rev revision selector board sid kid accessor verification head org organization tenant zone account release client clients word words map maps set list dir folder location bits bit cache column table schema range mode signature used"
+    "sha rev revision selector board sid kid accessor verification head org organization tenant zone account release client clients word words map maps set list dir folder location bits bit cache column table source schema range mode signature used"
 )
 # Words before `pass` of tests and compilers.
 _RUNS = words(
@@ -113,7 +113,7 @@ _KEYS = words("key keys")
 _NONE = words("hashed masked redacted identifier identifiers")
 
 PROMISES: tuple[Promise, ...] = (
-    Promise(_PASSWORD, "", "", "public_password=%a{12}", behind=_PUBLIC - {"host"}),
+    Promise(_PASSWORD, "", "", "public_password=%a{12}", behind=words("public publishable")),
     Promise(words("pass"), "", "", "first_pass=%a{12}", behind=_RUNS),
     Promise(_PASSWORD, "", "", "bad_password=%a{12}", behind=words("bad wrong invalid incorrect missing no")),
     Promise(_PASSWORD, "password", "dbPassword2=%a{12}", "password_length=12"),
@@ -140,11 +140,11 @@ PROMISES: tuple[Promise, ...] = (
         words("pre"),
     ),
     Promise(
-        words("phrase word"),
+        words("phrase word khau sandi"),
         "password",
-        "pass_phrase=%a{12}\n\npassWord=%a{12}",
+        "pass_phrase=%a{12}\n\npassWord=%a{12}\n\nmat_khau=%a{12}",
         "catch_phrase=%a{12}",
-        words("pass"),
+        words("pass mat kata"),
     ),
     Promise(
         words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing export delete")
@@ -245,9 +245,9 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
     Promise(
-        words("hash hashes hashed digest hex"),
+        words("hash hashes hashed digest hex confirmation confirm repeat again"),
         "token",
-        "password_hash=%b{48}\n\npassword_sha256_hex=%h{64}",
+        "passwordConfirmation=7%a{11}\n\npassword_hash=%b{48}\n\npassword_sha256_hex=%h{64}",
         "cache_hash=%h{64}",
         among=_PASSWORD,
     ),
@@ -340,6 +340,9 @@ JOINED = {
     "avain": "key",
     "kulcs": "key",
     "anahtar": "key",
+    "anahtari": "key",
+    "gizli": "secret",
+    "katasandi": "kata sandi",
     "cheie": "key",
     "klic": "key",
     "secreta": "secret",
@@ -387,7 +390,7 @@ BEFORE_SHORT = words(
 PARTS = (
     "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord OSENORD dgangskode DGANGSKODE assord ASSORD ODEORD ALASANA parool PAROOL Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
     "chave Chave CHAVE clave_ Clave_ CLAVE_ clave. claveS claveA chiave CHIAVE schluessel Schluessel SCHLUESSEL sleutel Sleutel SLEUTEL klucz KLUCZ jeton JETON egredo egreto ecreta ecreto "
-    "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR geheim GEHEIM Geheim "
+    "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi odikos ODIKOS geheim GEHEIM Geheim "
     "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW contrasena Contrasena  _SALT CLI_AUTH masterauth totp TOTP epper EPPER sonar.login sonarLogin SONAR_LOGIN authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
@@ -406,6 +409,7 @@ MARKED = (
         'pw"',
         "Pw:",
         'Pw"',
+        'Auth"',
         "pw'",
         "PW=",
         "PW:",

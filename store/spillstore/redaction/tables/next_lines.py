@@ -223,7 +223,7 @@ NEXT_LINES: tuple[NextLine, ...] = (
     ),
     NextLine(
         "printed",
-        r"(?:>|In \[\d{1,5}\]:|\((?:gdb|lldb|Pdb|ipdb|byebug|dlv|rdb:\d)\)) {1,2}(?:(?:p|po|pp|print|inspect) )?[\w.:()\[\]\"'$>-]*",
+        r"(?:>|In \[\d{1,5}\]:|\((?:gdb|lldb|Pdb|ipdb|byebug|dlv|rdb:\d)\)) {1,2}(?:(?:p|po|pp|print|inspect|x/s|display|output) )?[\w.:()\[\]\"'$>-]*",
         r"(?>(?:[\"'])?)[\])]{0,2}",
         "irb(main)> app.secret_key_base\n=> \"%h{128}\"\n\n>>> settings.SECRET_KEY\n'%a{40}'\n\n>>> os.environ['API_TOKEN']\n'%a{40}'",
         'irb(main)> app.secret_key_base\n=> "%h{128}", 1',

@@ -65,7 +65,7 @@ _LINE = r"[^\r\n]{0,96}+(?=[\r\n])"
 _LINE_END = r"[ \t]{0,8}+(?=[\r\n])"
 
 # What makes a secret, and prints it.
-_MAKERS = "keygen|genkey|oken create|okens create|oken generate|oken new|key generate|ecret generate|keyring generate|64decode"
+_MAKERS = "authkeys create|pikeys create|addstatictoken|keygen|genkey|oken create|okens create|oken generate|oken new|key generate|ecret generate|keyring generate|64decode"
 
 PHRASES: tuple[Phrase, ...] = (
     Phrase(
@@ -234,6 +234,148 @@ PHRASES: tuple[Phrase, ...] = (
         "restic -r x --password-command 'echo Kittens'",
     ),
     Phrase(
+        "bcrypt.compare(|bcrypt.compareSync(|bcrypt.hash(|bcrypt.hashSync(|argon2.hash(|argon2.verify(|password_verify(|check_password_hash(|generate_password_hash(|hashpw(|checkpw(|make_password(|pbkdf2Sync(|scryptSync("
+        "|sha256(b'|sha256(b\"|sha1(b'|sha1(b\"|md5(b'|md5(b\"|Password.create(|GenerateFromPassword([]byte(",
+        "typed",
+        r"b?[\"'`]?(?=[^\s\"'`])",
+        "bcrypt.compare('Kit%a{8}7.x', hash)\n\nhashlib.sha256(b'Kit%a{8}7.x')\n\nargon2.hash(\"Kit%a{8}7.x\")",
+        "bcrypt.compare(password, Hash7.x)\nhashlib.sha256(b'kittens7')",
+    ),
+    Phrase(
+        "wilio(",
+        "issued",
+        r"[\w.]{1,48},[ \t]{0,4}[\"'](?=[0-9a-f])",
+        "const client = twilio(sid, '%h{32}')",
+        "const client = twilio(sid, token)",
+        promises="token",
+    ),
+    Phrase(
+        "ser-secrets set ",
+        "value",
+        r"[\"']?[\w:.-]{1,96}[\"']?[ \t]{1,4}(?=\S)",
+        'dotnet user-secrets set "Db:Key" "kittens"',
+        'dotnet user-secrets set "Db:Key" $KEY',
+    ),
+    Phrase(
+        "value of ",
+        "option",
+        r"[A-Z][A-Z0-9_]{1,64}\?[ \t](?=\S)",
+        "? What's the value of DB_X? 7%a{11}",
+        "the value of DB_X? unset",
+        promises="secret",
+    ),
+    Phrase(
+        "New value: ",
+        "alone",
+        "",
+        "Password for the [elastic] user successfully reset.\nNew value: %a{20}",
+        "New value: the-longest-name-of-all",
+        r"(?:\A|[\r\n])",
+        "token",
+    ),
+    Phrase(
+        '<add key="http',
+        "long run",
+        r"[^\"\r\n]{1,256}\"[ \t]+value=\"(?=[A-Za-z0-9+/])",
+        '<add key="https://nuget.x.example" value="%b{96}" />',
+        '<add key="https://nuget.x.example" value="https://x.example" />',
+        promises="token",
+    ),
+    Phrase(
+        "provider ",
+        "issued",
+        r":\w{1,32},[ \t]{0,4}[\"'][^\"'\r\n]{1,128}[\"'],[ \t]{0,4}[\"'](?=\w)",
+        'provider :github, "Iv1.40fb90aae500e07d", "%h{40}", scope: "user"',
+        'provider :github, "Iv1.40fb90aae500e07d", "secret"',
+        promises="token",
+        follows="[:]",
+    ),
+    Phrase(
+        "chlüssel |lé |lave |have |hiave |lucz |люч |yckel |leutel ",
+        "column",
+        r"(?!Wi|WPA|réseau|de sécu|de red|di rete)(?:[^\s:=,;(){}]{1,24} ){0,5}[^\s:=,;(){}]{1,24}[ \t]?:[ \t]{1,4}+(?=\S)",
+        "Der neue Schlüssel für ältere Geräte: %a{20}\n\nLa clave para el entorno: %a{32}",
+        "Der neue Schlüssel für ältere Geräte: siehe unten",
+        r"[\s(](?:[sS]|[cC]|[kK]|к|К|[nN]|C|c)",
+        "token",
+    ),
+    Phrase(
+        "ật khẩu|ata sandi|ã mật khẩu",
+        "value",
+        CLOSER + r"(?:=>|[=:])[ \t]{0,8}+(?=\S)",
+        "'mật khẩu' => '7%a{11}'\n\nMật khẩu: 7%a{11}",
+        "mật khẩu mới: none",
+    ),
+    Phrase(
+        "rsyncd.secrets|userlist.txt|sasl_passwd",
+        "logins",
+        r"[ \t]{0,4}(?=[\r\n])",
+        '$ cat /etc/x/userlist.txt\n"me" "Kit%a{8}7.x"\n\n# cat /etc/rsyncd.secrets\nme:Kit%a{8}7.x',
+        '$ cat /etc/x/userlist.txt\n"me" "Kittens7"',
+    ),
+    Phrase(
+        'auth = "|auth = \'|auth: "|auth: \'|auth="|auth":"|auth": "|auth=\'|AUTH="|AUTH=\'',
+        "signed",
+        r"(?=[^\s\"'])",
+        'auth = "Kit%a{8}7!x"',
+        'auth = "Kitten7.txt"',
+    ),
+    Phrase(
+        "증키|밀키|PI 키|PI키|스 키|크릿",
+        "value",
+        ASSIGN,
+        "인증키: %a{32}\n\nAPI 키: %h{32}",
+        "인증키: refresh",
+        promises="token",
+    ),
+    Phrase(
+        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord ",
+        "typed",
+        r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}(?:\xe2\x80[\x93\x94]|-|es|est|é|è|to))[ \t]{1,4}+[\"'`]?(?=[^\s\"'`])",
+        "пароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",  # noqa: RUF001  # letters of another alphabet
+        "la contraseña temporal es Kitten7.txt, por ahora",
+    ),
+    Phrase(
+        "crypt('",
+        "typed",
+        "",
+        "VALUES (1, crypt('Kit%a{8}7.x', gen_salt('bf')))",
+        "crypt('Kitten7.txt')",
+        follows="[A-Za-z0-9!#%]",
+    ),
+    Phrase(
+        "hrase secr|hrase de pas",
+        "value",
+        r"(?:\xc3\xa8te|se)(?: est)?" + _NARROW + ASSIGN,
+        "La phrase secrète est : 7%a{13}",
+        "La phrase secrète est :",
+    ),
+    Phrase(
+        "Clave de API |Clave API |Chave de API |Chave API |Clé API |Clé d'API |API-Schlüssel |Chiave API |Klucz API |API-nyckel |API-sleutel |API anahtarı ",
+        "cell",
+        r"[ \t]{0,64}\|[ \t]{1,64}(?=[^\s|])",
+        "| Clave de API   | %a{32} |",
+        "| Clave de API   | refresh |",
+        promises="token",
+    ),
+    Phrase(
+        "earer ' + '|earer \" + \"|oken ' + '|oken \" + \"|earer ' . '|earer \" . \"",
+        "issued",
+        r"(?=\w)",
+        "{ authorization: 'Bearer ' + '%h{64}' }",
+        "{ authorization: 'Bearer ' + 'token' }",
+        promises="token",
+    ),
+    Phrase(
+        "uthenticate(|xecute_kw(",
+        "issued",
+        r"(?:[\w.]{1,48},[ \t]){1,3}[\"'](?=\w)",
+        'uid = common.authenticate(DB, USER, "%h{40}", {})',
+        'uid = common.authenticate(DB, USER, "password", {})',
+        promises="token",
+        follows=r"[A-Za-z_]",
+    ),
+    Phrase(
         "VARCHAR) <- [|[VARCHAR] - [",
         "signed",
         r"(?=[^\s\]])",
@@ -248,8 +390,8 @@ PHRASES: tuple[Phrase, ...] = (
         "me:{PLAIN}kittens:5000",
     ),
     Phrase(
-        "irreversible-cipher |password cipher |key cipher ",
-        "word",
+        "irreversible-cipher |password cipher ",
+        "mixed",
         r"(?=[^\s<*])",
         "local-user me password irreversible-cipher $1c$%a{40}$",
         "local-user me password irreversible-cipher <word>",
@@ -371,7 +513,7 @@ PHRASES: tuple[Phrase, ...] = (
         'locator.fill("Kitten7.txt")',
     ),
     Phrase(
-        "nprotect \"|.Protect \"|rotect Password:=\"",
+        'nprotect "|.Protect "|rotect Password:="',
         "typed",
         r"(?=[^\s\"])",
         'Sheets("x").Unprotect "Kit%a{8}7.x"',
@@ -864,21 +1006,21 @@ PHRASES: tuple[Phrase, ...] = (
         "client.signIn('me', 'File7x.txt')\nclient.basicAuth('me', ReadKitten7)",
     ),
     Phrase(
-        "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"",
+        "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"|reate_user('|reate_user(\"|reate_superuser('|reate_superuser(\"|reateUser('|reateUser(\"",
         "typed",
         r"[^\"'\r\n]{0,128}+[\"'][ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])",
-        "client.authenticate(\"me\", \"Kitten1%d{3}.x\")",
+        'client.authenticate("me", "Kitten1%d{3}.x")',
         "client.connect('h.example', 'File7x.txt')\nclient.connect('h.example', ReadKitten7)",
     ),
     Phrase(
-        "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"",
+        "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"|reate_user('|reate_user(\"|reate_superuser('|reate_superuser(\"|reateUser('|reateUser(\"",
         "typed",
         r"[^\"'\r\n]{0,128}+[\"'](?:" + _NEXT_ARGUMENT + r"){1}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])",
-        "pymysql.connect(\"10.3.1.4\", \"me\", \"Kit%a{8}7.x\", \"stock\")",
+        'pymysql.connect("10.3.1.4", "me", "Kit%a{8}7.x", "stock")',
         "client.connect('h.example', 'File7x.txt')\nclient.connect('h.example', ReadKitten7)",
     ),
     Phrase(
-        "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"",
+        "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"|reate_user('|reate_user(\"|reate_superuser('|reate_superuser(\"|reateUser('|reateUser(\"",
         "typed",
         r"[^\"'\r\n]{0,128}+[\"'](?:" + _NEXT_ARGUMENT + r"){2}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])",
         "ssh.connect('h.example', 22, 'me', 'Kit%a{8}7.x')",
@@ -1100,7 +1242,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|\s)",
     ),
     Phrase(
-        "Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|Stripe(|APIClient(|WebClient(",
+        "cookieParser(|Fernet(|hmac.new(|GetBytes(|algoliasearch(|createHmac(|Stripe(|APIClient(|WebClient(",
         "drawn",
         rf"(?>(?:{_ARGUMENT})?)b?(?=[\"'])",
         "Fernet(b'%a{43}=')\n\nhmac.new(b'%h{32}', text, hashlib.sha256)\n\nconst x = algoliasearch('APP4ID', '%h{32}')",
@@ -1304,7 +1446,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         'admin initial-password|requirepass"|331 Please|331 Password| pass show |keepassxc-cli show |keepassxc-cli generate|/initialAdminPassword|print-access-token|gh auth token'
         "|$ op read |secrets versions access |$ lpass show |--query SecretString |find-generic-password |$ op item get |$ bw get password"
-        "|config get DB_PASSWORD|--query value -o tsv|$ heroku auth:token|$ pwgen |$ openssl rand |$ apg |$ genpasswd|secrets.token_hex(|secrets.token_urlsafe(|get_random_secret_key|$ wg genkey|$ wg genpsk|/admin.password|access token is |get-login-password|secret-get-value|auth print-key|auth get-key|get-access-token|print-identity-token|rails secret|artisan key:generate --show|getHashSalt|bw unlock --raw|bw login --raw|-f value -c secret|-c secret -f value",
+        "|config get DB_PASSWORD|--query value -o tsv|$ heroku auth:token|$ pwgen |$ openssl rand |$ apg |$ genpasswd|secrets.token_hex(|secrets.token_urlsafe(|get_random_secret_key|$ wg genkey|$ wg genpsk|/admin.password|access token is |get-login-password|secret-get-value|auth print-key|auth get-key|get-access-token|print-identity-token|secret-tool lookup |rails secret|rake secret|artisan key:generate --show|getHashSalt|bw unlock --raw|bw login --raw|-f value -c secret|-c secret -f value",
         "printed",
         r"[^\r\n]{0,160}+(?=[\r\n])",
         '$ argocd admin initial-password -n argocd\n%a{16}\n\n1) "requirepass"\n2) "7%a{11}"\n\n$ pass show web/x\n7%a{11}',

@@ -126,7 +126,7 @@ ADDRESSES = (
     ),
     Place(
         "TOKEN",
-        ("/v1/", "/v2/", "/v3/", "/v4/", "/feed/", "/feeds/", "/t/", "/share/", "/oauth/"),
+        ("/v1/", "/v2/", "/v3/", "/v4/", "/feed/", "/feeds/", "/t/", "/m/", "/share/", "/oauth/"),
         rule="segment",
         goes="wss://eth.rpc.example/v2/%a{32}\nhttps://api.example/v1/%h{32}/events\nGET https://x.example/private/feed/%a{32}?n=1",
         stays="https://api.example/v1/%h{40}/x\nhttps://git.example/v3/%h{32}\nGET /v1/%a{32}\n"
@@ -1145,7 +1145,7 @@ COMMANDS = (
     ),
     Command(
         "TOKEN",
-        "codecov,doctl",
+        "codecov,doctl,frpc",
         r"-t[ \t]+[\"']?",
         judge="long",
         goes="codecov -t %a{32}",
@@ -1153,7 +1153,7 @@ COMMANDS = (
     ),
     Command(
         "TOKEN",
-        "authtoken,snyk auth,wandb login,vault login",
+        "authtoken,snyk auth,wandb login,vault login,cargo login",
         r"(?:--?[\w-]+[ \t]+){0,3}(?=\w)",
         judge="long",
         goes="ngrok authtoken %a{32}\nwandb login --relogin %h{40}",

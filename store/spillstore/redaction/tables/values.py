@@ -42,6 +42,9 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
     Harmless(r"(?:your|insert|enter|replace|put|add|paste|change)[-_\ ].*", "your-key-7", "yours7key"),
     Harmless(r".*[-_\ ](?:here|goes[-_]here|placeholder)", "key7_here", "key7there"),
     Harmless(r"change[-_]?(?:me|it|this).*|replace[-_]?me.*", "changeme123", "changing123"),
+    Harmless(
+        "value_specified_in_no_log_parameter", "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER", "VALUE_SPECIFIED_7"
+    ),
     Harmless(r".*(?:example|placeholder|dummy|redacted|your[-_]).*", "7example7", "7exam7ple"),
     Harmless(
         r"todo|tbd|fixme|n/?a|nil|none|null|undefined|nan|true|false|yes|no|on|off|empty|missing|unset|default|hidden|masked|omitted"
@@ -173,7 +176,10 @@ VARIABLES: tuple[Harmless, ...] = (
     ),
     Harmless(r"(?:module\.)?exports\.[A-Za-z_].*", "exports.name7", "export.name7!"),
     Harmless(r"(?:[A-Za-z]\w*\|)+[A-Za-z]\w*", "Name7|string", "Name7|str!ng"),
-    Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
+    Harmless(r"[A-Z_]+=[A-Z_]+|--?[A-Za-z][a-z-]*(?:=[A-Z_]+)?|-[A-Z]+", "SECRET=SECRET", "SECRET=SEC7RET"),
+    Harmless(r"\{:system,?.*", "{:system,", "{7system,"),
+    # encrypted by the key service of AWS
+    Harmless(r"AQICAH[A-Za-z0-9+/=]{64,}", "AQICAH" + 16 * "k8Jd7", "AQICAk8Jd72hsQ0zPw"),
     Harmless(r"[A-Za-z_][\w.]*<[a-z]{1,8}", "name.name7.<span", "name.name7.<spa!"),
     Harmless(r"[A-Za-z_][\w.]*\(['\"].*|id-[A-Za-z].*", "url('./name7.png", "url'./name7.png"),
     Harmless(
