@@ -19,6 +19,10 @@ static int first_of_line(const Text *t, i64 begin) {
     i64 line = line_begin_behind(t, begin, begin > 64 ? begin - 64 : 0);
     if (line > 0 && !is(t, line - 1, LINE_END))
         return 0; /* the line begins before what the rule looks at */
+    i64 number = blanks_end(t, line), after = number;
+    while (after < begin && is(t, after, DIGIT)) after++;
+    if (after > number && after < begin && one_of(t->text[after], "\t \xe2|")) /* of the line, before a tab, an arrow or a bar */
+        for (line = after; line < begin && one_of(t->text[line], "\t |\xe2\x86\x92\x94\x82"); line++) {}
     for (; line < begin && is(t, line, BLANK | BULLET); line++)
         if (t->text[line] == '-' && !is(t, line + 1, BLANK))
             return 1; /* an option of a command */

@@ -90,9 +90,10 @@ static int result_of_test(const Text *t, i64 begin, i64 stop, i64 sign, int leng
 /* Whether a string follows in what may hold one: `Some "..."`, or `Some(` with the string in the next line. */
 static int wrapped(const Text *t, i64 at, i64 end) {
     static const u8 WRAPPERS[] = "\4Some\4Just\3chr";
-    if (is(t, end, BLANK))
-        return end - at < 5 && word_begins(t, at, WRAPPERS) && at_is(t, blanks_end(t, end), '"');
-    return t->text[end - 1] == '(' && is(t, end, LINE_END) && one_of(t->text[at], "SOJR");
+    const i64 then = blanks_end(t, end);
+    if (t->text[end - 1] == '(')
+        return is(t, then, LINE_END) && one_of(t->text[at], "SOJR");
+    return end - at < 5 && then > end && at_is(t, then, '"') && word_begins(t, at, WRAPPERS);
 }
 
 /* A value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */

@@ -242,7 +242,9 @@ def looks(value: bytes, strength: str) -> bool:
     """Whether a word where any word may stand looks chosen as a password, or drawn behind another name; ``typed`` and ``signed`` ask for more."""
     if strength in {"typed", "signed"}:
         return typed(value, quoted=strength == "typed")
-    return mixed(value) if strength in {"password", "mixed"} else drawn(value)
+    if strength in {"password", "mixed"}:
+        return mixed(value)
+    return drawn(value) or shapes.WORD_AND_NUMBER.fullmatch(value) is not None
 
 
 def typed(value: bytes, *, quoted: bool = True) -> bool:

@@ -65,7 +65,9 @@ BEFORE_OPTION = " \t\r\n\"'`[({,=|;\0"
 _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 # What `grep` puts before a line: the file, the number, or both.
 FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
-OWN_LINE = rf"(?:\A|[\r\n])(?:{FOUND})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
+# What puts numbers before lines: `cat -n`, a tool that reads a file, a frame of a report.
+NUMBERED = r"[ \t]{0,8}\d{1,7}(?:\t|→|[ \t]?(?:\||│)[ \t]?)"
+OWN_LINE = rf"(?:\A|[\r\n])(?:{FOUND}|{NUMBERED})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
 _LOGIN = r"\b(?:login|neighbor|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.

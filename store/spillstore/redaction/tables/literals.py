@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from spillstore.redaction.tables.classes import CAMELS
-from spillstore.redaction.tables.forms import OPTION, OWN_LINE
+from spillstore.redaction.tables.forms import NUMBERED, OPTION, OWN_LINE
 
 
 class Unquoted(NamedTuple):
@@ -107,6 +107,13 @@ LITERALS: tuple[Unquoted, ...] = (
         r".*:\s*",
         _END,
         r"(?=.*\d.*\d|.*\d[^\w])\S{6,}",
+    ),
+    Unquoted(
+        "     3\tpassword = kittens",
+        "     3\t    password = kittens",
+        rf"(?:\A|[\r\n]){NUMBERED}",
+        r".*[^:\s]\s*",
+        _END,
     ),
     Unquoted(
         "password = kittens", "    password = kittens", rf"(?:{OWN_LINE})(?<!  )(?<!\t)", r".*[^:\s]\s*", _END

@@ -239,7 +239,11 @@ PROMISES: tuple[Promise, ...] = (
         among=_PASSWORD | words("secret token apikey jwt"),
     ),
     Promise(
-        words("salt"), "token", "WORDPRESS_NONCE_SALT=%h{40}", "cache_salt=%h{32}", words("auth nonce in")
+        words("salt"),
+        "token",
+        "WORDPRESS_NONCE_SALT=%h{40}",
+        "cache_salt=%h{32}",
+        words("auth nonce in encryption hashids signing session"),
     ),
     Promise(words("auth authorization salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
@@ -322,6 +326,7 @@ JOINED = {
     "encryptkey": "encrypt key",
     "sharedkey": "shared key",
     "presharedkey": "pre shared key",
+    "preshared": "pre shared",
     "sessionkey": "session key",
     "nwkskey": "network session key",
     "appskey": "app session key",

@@ -332,7 +332,7 @@ PHRASES: tuple[Phrase, ...] = (
         "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord ",
         "typed",
         r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}(?:\xe2\x80[\x93\x94]|-|es|est|é|è|to))[ \t]{1,4}+[\"'`]?(?=[^\s\"'`])",
-        "пароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",  # noqa: RUF001  # letters of another alphabet
+        "пароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",
         "la contraseña temporal es Kitten7.txt, por ahora",
     ),
     Phrase(
@@ -860,16 +860,16 @@ PHRASES: tuple[Phrase, ...] = (
         "密",
         "value",
         f"(?:钥|鑰)(?:为|是|為)?{ASSIGN}",
-        "密钥：%h{32}\n\nAPI 密鑰: %a{40}",  # noqa: RUF001  # a colon of Chinese
-        "密钥：refresh",  # noqa: RUF001  # a colon of Chinese
+        "密钥：%h{32}\n\nAPI 密鑰: %a{40}",
+        "密钥：refresh",
         promises="token",
     ),
     Phrase(
         "令|トー",
         "value",
         f"(?:牌|クン)(?:为|是|為)?{ASSIGN}",
-        "令牌：%h{32}\n\nトークン: %a{40}",  # noqa: RUF001  # a colon of Chinese
-        "令牌：refresh",  # noqa: RUF001  # a colon of Chinese
+        "令牌：%h{32}\n\nトークン: %a{40}",
+        "令牌：refresh",
         promises="token",
     ),
     Phrase(
@@ -976,7 +976,7 @@ PHRASES: tuple[Phrase, ...] = (
         "密",
         "value",
         f"(?:码|碼)(?:为|是|為|已重置为)?{ASSIGN}",
-        "密码：7%a{11}\n\n密碼: 7%a{11}\n\n密码为：7%a{11}",  # noqa: RUF001  # a colon of Chinese
+        "密码：7%a{11}\n\n密碼: 7%a{11}\n\n密码为：7%a{11}",
         "a:密码:7%a{11}",
         _NO_COLON,
     ),
@@ -1416,7 +1416,7 @@ PHRASES: tuple[Phrase, ...] = (
         "|ifre |salasana |Salasana |adgangskode |Adgangskode ",
         "column",
         r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|\xe2\x80[\x93\x94]|-)[ \t]{1,4}+(?=\S)",
-        "Contraseña temporal: 7%a{11}\n\nПароль пользователя x: 7%a{11}\n\nВаш пароль — 7%a{11}",  # noqa: RUF001  # letters of other alphabets
+        "Contraseña temporal: 7%a{11}\n\nПароль пользователя x: 7%a{11}\n\nВаш пароль — 7%a{11}",
         "Contraseña temporal: ninguna",
     ),
     Phrase(

@@ -145,7 +145,7 @@ BASE64 = _shape(rb"[A-Za-z0-9+/]{16,}={0,2}", "Ab3/Cd4+Ef5aGh6iJk7==", "Ab3/Cd4"
 ID_OF_A_KIND = _shape(rb"[a-z]{1,8}_[A-Za-z0-9]+\Z|[A-Za-z]{2}\d\.[0-9a-f]+\Z", "evt_1eCed", "evt_1e.Ced")
 # as people make one that must have all kinds of letters
 WORD_AND_NUMBER = _shape(
-    rb"[A-Za-z][a-z]{2,15}\d{3,4}[!@#%^&*+?~:_.-][A-Za-z\d]{0,2}", "Kitten1987.x", "Kitten19.x"
+    rb"[A-Za-z][a-z]{2,15}\d{3,4}[!@#%^&*+?~=:_.-][A-Za-z\d]{0,2}", "Kitten1987.x", "Kitten19.x"
 )
 JOINTS = _shape(rb"[_.:>-]", "_", "a")
 SHORT_WORDS = _shape(rb"[A-Za-z][a-z]{2,}", "Kit", "KIt")
