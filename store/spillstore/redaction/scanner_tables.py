@@ -129,7 +129,9 @@ def _phrase_check(rule: Rule, literal: str) -> _Check:
     """What follows words that are no part of a name, by all rows that have them."""
     rows = assignments.ROWS_OF_PHRASES[literal]
     if all(row.follows for row in rows):
-        return _Check(_RUN, b"".join(classes.members(row.follows) for row in rows), 1)
+        return _Check(
+            _RUN, b"".join(classes.members(row.follows) for row in rows), min(row.least for row in rows)
+        )
     signed = rule is assignments.signed_phrase
     if all(row.reads == "inserted" for row in rows):
         return _Check(_INSERTED)

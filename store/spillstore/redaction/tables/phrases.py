@@ -28,6 +28,7 @@ class Phrase(NamedTuple):
 
     Attributes:
         follows: the class of the byte behind the words, for what is frequent in other texts.
+        least: how many bytes of that class stand there, at least.
     """
 
     literals: str
@@ -40,6 +41,7 @@ class Phrase(NamedTuple):
     back: int = 128
     name: str = ""
     follows: str = ""
+    least: int = 1
 
 
 _ARGUMENT = (
@@ -263,6 +265,8 @@ PHRASES: tuple[Phrase, ...] = (
         "? What's the value of DB_X? 7%a{11}",
         "the value of DB_X? unset",
         promises="secret",
+        follows="[A-Z]",
+        least=2,
     ),
     Phrase(
         "New value: ",
@@ -291,12 +295,12 @@ PHRASES: tuple[Phrase, ...] = (
         follows="[:]",
     ),
     Phrase(
-        "chlüssel |lé |lave |have |hiave |lucz |yckel |leutel ",
+        "chlüssel |clé |Clé |clave |Clave |chave |Chave |chiave |Chiave |klucz |Klucz |nyckel |Nyckel |sleutel |Sleutel ",
         "column",
         r"(?!Wi|WPA|réseau|de sécu|de red|di rete)(?:[^\s:=,;(){}]{1,24} ){0,5}[^\s:=,;(){}]{1,24}[ \t]?:[ \t]{1,4}+(?=\S)",
         "Der neue Schlüssel für ältere Geräte: %a{20}\n\nLa clave para el entorno: %a{32}",
         "Der neue Schlüssel für ältere Geräte: siehe unten",
-        r"(?:\A|[\s(|>])[sScCkKnN]",
+        r"(?:\A|[\s(|>])[sS]?",
         "token",
     ),
     Phrase(
@@ -319,6 +323,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?=[^\s\"'])",
         'auth = "Kit%a{8}7!x"',
         'auth = "Kitten7.txt"',
+        follows="[A-Za-z0-9!#%*+]",
     ),
     Phrase(
         "증키|PI 키|PI키|스 키|크릿",
@@ -565,6 +570,7 @@ PHRASES: tuple[Phrase, ...] = (
         "the digest (0x%h{64})",
         r"[\w/.-]{1,96}@[A-Z0-9.-]{3,64} ",
         follows="[0-9a-f]",
+        least=64,
     ),
     Phrase(
         "salt=",
