@@ -14,7 +14,8 @@ The marks are filled when the benchmark runs, so no secret stands in the reposit
 mended by what they miss of half ``a``; of half ``b`` only the figures are looked at, so that they say how new outputs fare.
 ``later.txt`` and ``later_lookalikes.txt`` are the same for tools written down after the rules had been mended by those, ``foreign.txt`` and
 ``foreign_lookalikes.txt`` for tools written down by one who had never seen the rules, and twice more ``wider.txt``,
-``wider_lookalikes.txt``, ``newer.txt`` and ``newer_lookalikes.txt``. Once rules were mended by what both halves of a collection show, only a newer one says how new outputs fare.
+``wider_lookalikes.txt``, ``newer.txt`` and ``newer_lookalikes.txt``; ``newest.txt`` and ``newest_lookalikes.txt`` were by a third one, who wrote what is met
+most. Once rules were mended by what both halves of a collection show, only a newer one says how new outputs fare.
 ``beside`` counts the lines of the outputs in which no secret stands, and which must stay as they are.
 
 A text begins with a line of ``%%`` and its name. A secret counts as found if no eight characters of it in a row are
