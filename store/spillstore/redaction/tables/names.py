@@ -408,7 +408,7 @@ PARTS = (
     "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi odikos ODIKOS geslo GESLO azodis AZODIS sifra SIFRA atkhau parol PAROL Parol mima MIMA kunci KUNCI raktas RAKTAS kljuc KLJUC klyuch KLYUCH "
     "kulcs KULCS cheie CHEIE llave LLAVE cle_api CLE_API cle_secr CLE_SECR cleApi cleSecr geheim GEHEIM Geheim "
     "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
-    "SESSIONID ession_id _pw _PW contrasena Contrasena  _SALT CLI_AUTH masterauth totp TOTP epper EPPER sonar.login sonarLogin SONAR_LOGIN authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
+    "SESSIONID ession_id _pw _PW contrasena Contrasena _SALT CLI_AUTH masterauth totp TOTP epper EPPER sonar.login sonarLogin SONAR_LOGIN authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
 )
 WORDS = "pass Pass PASS pwd Pwd PWD psk Psk PSK _pat _PAT ecret ECRET oken OKEN key Key KEY"
 MARKED = (
@@ -446,6 +446,10 @@ MARKED = (
 
 # The kind of a secret: of the first mark that a name holds, its words joined by `_`.
 KINDS = (
+    ("password_hash", "PASSWORD_HASH"),
+    ("password_confirm", "PASSWORD"),
+    ("password_repeat", "PASSWORD"),
+    ("password_again", "PASSWORD"),
     ("aws_secret", "AWS_SECRET_KEY"),
     ("secret_access_key", "AWS_SECRET_KEY"),
     ("aws_session_token", "AWS_SESSION_TOKEN"),
