@@ -46,7 +46,11 @@ WHERE = words(
 
 _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd "
-    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe kodikos geslo slaptazodis sifra mima parol"
+    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe kodikos geslo slaptazodis sifra sifresi mima parol parolasi kodord losen mdp"
+)
+# In other languages the word for it comes first, and where it is used behind: `senha_smtp`.
+_FOREIGN = _PASSWORD - words(
+    "password passwd passphrase passcode pwd pw psw pswd pass passw passwrd passwort kennwort"
 )
 _PUBLIC = words(
     "site public pub publishable fips host foreign unique cache sort partition index idempotency object socket meta"
@@ -276,6 +280,13 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
     Promise(
         words(""),
+        "secret",
+        "haslo_bazy=7%a{11}\n\nsenha_smtp=%a{12}7",
+        "senha_valida = senha",
+        among=_FOREIGN,
+    ),
+    Promise(
+        words(""),
         "weak",
         "secret_token_alpha=%a{32}",
         "alpha=%a{32}",
@@ -405,7 +416,7 @@ BEFORE_SHORT = words(
 PARTS = (
     "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord OSENORD dgangskode DGANGSKODE assord ASSORD ODEORD ALASANA parool PAROOL Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
     "chave Chave CHAVE clave_ Clave_ CLAVE_ clave. claveS claveA chiave CHIAVE schluessel Schluessel SCHLUESSEL sleutel Sleutel SLEUTEL klucz KLUCZ jeton JETON egredo egreto ecreta ecreto "
-    "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi odikos ODIKOS geslo GESLO azodis AZODIS sifra SIFRA atkhau parol PAROL Parol mima MIMA kunci KUNCI raktas RAKTAS kljuc KLJUC klyuch KLYUCH "
+    "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi odikos ODIKOS geslo GESLO azodis AZODIS sifra SIFRA atkhau parol PAROL Parol mima MIMA odord ODORD losen LOSEN mdp_ MDP_ kunci KUNCI raktas RAKTAS kljuc KLJUC klyuch KLYUCH "
     "kulcs KULCS cheie CHEIE llave LLAVE cle_api CLE_API cle_secr CLE_SECR cleApi cleSecr geheim GEHEIM Geheim "
     "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW contrasena Contrasena _SALT CLI_AUTH masterauth totp TOTP epper EPPER sonar.login sonarLogin SONAR_LOGIN authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"

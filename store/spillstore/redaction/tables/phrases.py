@@ -304,10 +304,10 @@ PHRASES: tuple[Phrase, ...] = (
         "token",
     ),
     Phrase(
-        "ật khẩu|ata sandi|ã mật khẩu",
+        "ật khẩu|ật_khẩu|ata sandi|arolası",
         "value",
-        CLOSER + r"(?:=>|[=:])[ \t]{0,8}+(?=\S)",
-        "'mật khẩu' => '7%a{11}'\n\nMật khẩu: 7%a{11}",
+        r"(?:[ \t][^\s:=,;(){}]{1,24}){0,5}" + CLOSER + r"(?:=>|[=:])[ \t]{0,8}+(?=\S)",
+        "'mật khẩu' => '7%a{11}'\n\nMật khẩu cơ sở dữ liệu: 7%a{11}",
         "mật khẩu mới: none",
     ),
     Phrase(
@@ -326,7 +326,7 @@ PHRASES: tuple[Phrase, ...] = (
         follows="[A-Za-z0-9!#%*+]",
     ),
     Phrase(
-        "증키|PI 키|PI키|스 키|크릿",
+        "증키|PI 키|PI키|스 키",
         "value",
         ASSIGN,
         "인증키: %a{32}\n\nAPI 키: %h{32}",
@@ -381,15 +381,16 @@ PHRASES: tuple[Phrase, ...] = (
         follows=r"[A-Za-z_]",
     ),
     Phrase(
-        "كلمة المرور|كلمة السر|كلمة مرور|رمز عبور|گذرواژه|סיסמה|סיסמא|รหัสผ่าน|पासवर्ड|ωδικός|ύνθημα|озинка|arolă|lažodis",
+        "كلمة المرور|كلمة السر|كلمة مرور|رمز عبور|گذرواژه|پسورد|סיסמה|סיסמא|סיסמת|รหัสผ่าน|पासवर्ड|ωδικός|ύνθημα|озинка|arolă|lažodis",
         "value",
-        r"(?:[ \t][^\s:=,;(){}]{1,24}){0,3}" + _NARROW + ASSIGN,
+        r"[^\s:=,;(){}]{0,64}(?:[ \t][^\s:=,;(){}]{1,24}){0,3}" + _NARROW + ASSIGN,
         "كلمة المرور: 7%a{11}\n\nסיסמה: 7%a{11}\n\nΚωδικός πρόσβασης: 7%a{11}",
         "a:סיסמה:7%a{11}",
         _NO_COLON,
     ),
     Phrase(
-        "люч|екрет|окен|مفتاح|מפתח|λειδί|hóa API|unci API|토큰|밀 키|비밀키|シークレット|ークン|คีย์|โทเค็น|कुंजी|टोकन",
+        "люч|екрет|окен|مفتاح|מפתח|λειδί|hóa API|hóa bí mật|unci API|토큰|밀 키|비밀키|시크릿|シークレット|ークン|認証キー|秘钥|金鑰|คีย์|โทเค็น|कुंजी|टोकन"
+        "|chlüssel|líč|økkel|øgle|heie API|heie secret|ljuč|tslēga|Võti|nahtarı|elirteci|eheimnis",
         "value",
         rf"[^\s:=,;(){{}}]{{0,24}}(?:[ \t][^\s:=,;(){{}}]{{1,48}}){{0,5}}{_NARROW}" + ASSIGN,
         "Секретный ключ API для биллинга: %a{40}\n\n액세스 토큰: %a{40}\n\nمفتاح API: %h{32}",
@@ -849,7 +850,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "ifre",
         "value",
-        ASSIGN,
+        "(?:si|niz)?" + ASSIGN,
         "Şifre: 7%a{11}",
         "ifre: 7%a{11}",
         r"\xc5[\x9e\x9f]",
@@ -857,7 +858,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "Jelsz|jelsz",
         "value",
-        r"(?:\xc3\xb3|ava)" + ASSIGN,
+        r"(?:\xc3\xb3|ava)(?:[ \t][^\s:=,;(){}]{1,24}){0,5}" + ASSIGN,
         "Jelszó: 7%a{11}",
         "a:Jelszó:7%a{11}",
         _NO_COLON,
@@ -1421,7 +1422,7 @@ PHRASES: tuple[Phrase, ...] = (
         "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord "
         "|ifre |salasana |Salasana |adgangskode |Adgangskode ",
         "column",
-        r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|\xe2\x80[\x93\x94]|-)[ \t]{1,4}+(?=\S)",
+        r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,6}[^\s:=,;(){}]{1,48}[ \t]?:|\xe2\x80[\x93\x94]|-)[ \t]{1,4}+(?=\S)",
         "Contraseña temporal: 7%a{11}\n\nПароль пользователя x: 7%a{11}\n\nВаш пароль — 7%a{11}",
         "Contraseña temporal: ninguna",
     ),
