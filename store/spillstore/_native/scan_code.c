@@ -162,8 +162,8 @@ int code_alone(const Text *t, i64 begin, i64 stop, i64 at, i64 end) {
     if (t->text[at] == 'q' && opened < end && one_of(t->text[opened], "{[("))
         return 0; /* a string of Perl */
     i64 call = call_in(t, at, end);
-    if (call >= 0) /* what brackets hold before it is judged for itself: `[value]call(` */
-        return !looked_into(t, at, call) && !(t->text[at] == '[' && memchr(t->text + at, ']', (size_t)(call - at)));
+    if (call >= 0) /* what brackets hold is judged for itself: `[value]call(`, `[val(ue]` */
+        return !looked_into(t, at, call) && !(t->text[at] == '[' && memchr(t->text + at, ']', (size_t)(end - at)));
     i64 last = chain_end(t, at, end);
     if (last == at || part_could(t, at, end) || literal_could(t, begin, stop, at, end))
         return 0;

@@ -235,6 +235,7 @@ int next_line_could(const Text *t, i64 line_end, int word) {
                 last = blanks_end(t, at + 1); /* an item of a list */
             else if (at_is(t, blank, ' ') && printed_before(t, blank))
                 last = blank + 1;
+            last += at_is(t, last, 'b') && last + 1 < t->size && one_of(t->text[last + 1], "\"'"); /* of Python */
             last += one_of(t->text[last], "\"'");
             while (last < line_end && is(t, last, WORD)) last++;
             while (last < line_end && (is_space(t, last) || one_of(t->text[last], "\"'"))) last++;
@@ -247,7 +248,7 @@ int next_line_could(const Text *t, i64 line_end, int word) {
         i64 size = is(t, at, VALUE) ? word_at(t, at, t->tables->values) : 0;
         if (size) {
             for (at += size; one_of(t->text[at], "\\\"'") || is(t, at, BLANK); at++) {}
-            if (sign_at(t, at))
+            if (one_of(t->text[at], ":="))
                 return 1;
         }
         if (!is(t, at, PASSED) || !word_at(t, at, t->tables->passed))

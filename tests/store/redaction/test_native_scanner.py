@@ -155,6 +155,11 @@ def test_names_signs_and_values_in_any_order(both):
         ("$ pass show pass1g\n?f-\n", None),
         ("-SECRETKEY is:\nn431GVl5", "SECRET"),
         ('pass." b:\n0hWCLX', "PASSWORD"),
+        ("secret=[ae(zc23$]", "SECRET"),
+        ("e@EXM (0x" + 8 * "2afd8378" + "9mTl", "PASSWORD"),
+        ("e@EXM (0x" + 4 * "2afd8378" + 8 * "9mTlTjNK", None),
+        ("&token:\nb'41a069fb\r", "TOKEN"),
+        ("key: pass\nflags:\nvalue::27\n", "PASSWORD"),
     ],
 )
 def test_what_hides_nothing(both, drawn, found):

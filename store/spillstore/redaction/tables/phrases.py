@@ -565,7 +565,7 @@ PHRASES: tuple[Phrase, ...] = (
     ),
     Phrase(
         "(0x",
-        "long run",
+        "hexadecimal",
         "",
         "   3 host/x.example@EXAMPLE.COM (0x%h{64})",
         "the digest (0x%h{64})",
