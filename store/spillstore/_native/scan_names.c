@@ -173,6 +173,8 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
     for (; at < line_end && (is(t, at, CLOSER | BLANK) || at_is(t, at, ')')); at++)
         if (one_of(t->text[at], "\\&%"))
             return 1;
+    if (at > stop + 1 && one_of(t->text[at - 1], "])") && holds(t, begin - BACK, begin, "loc"))
+        return 1; /* of an error in what was sent, whose value stands behind */
     if (at == line_end)
         return closed_could(t, begin, line_end) || asked_could(t, begin, line_end);
     if (field_could(t, stop, line_end, strength))
@@ -184,8 +186,6 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
         return element_could_be(t, at, line_end, strength); /* `<x name="password" type="text">` */
     if (t->text[at] != ',')
         return (one_of(t->text[at], "=!>|?o") && run_could_be(t, stop, line_end, strength)) || label_could(t, stop, strength);
-    if (one_of(t->text[at - 1], "])") && holds(t, begin - BACK, begin, "loc"))
-        return 1; /* of an error in what was sent, whose value stands behind */
     while (++at < line_end && is(t, at, BLANK)) {}
     if (at == line_end)
         return closed_could(t, begin, line_end);
@@ -209,7 +209,7 @@ static int listed_could(const Text *t, i64 at, i64 line_end, int strength) {
 }
 
 static const u8 PROGMEM[] = "\7PROGMEM";                     /* of Arduino, behind an array */
-static const u8 VISIBLE[] = "\14:protected]=\12:private]="; /* of PHP, behind a name in quotes */
+static const u8 VISIBLE[] = "\13:protected]\11:private]"; /* of PHP, behind a name */
 
 /* Whether a secret may stand behind the name at [begin, stop). */
 static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, int strength) {
@@ -218,7 +218,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     const int dashed = t->text[begin] == '-' && (begin == 0 || is(t, begin - 1, BEFORE_OPTION));
     const int spoken = blank && !dashed && left != '<' && left != ':';
     if (strength == WEAK && is(t, begin - 1, BLANK) && qualifier_before(t, begin - 1))
-        strength = TOKEN;
+        strength = SECRET; /* of which less is asked than of a token: `Secret Key` is one */
     if (blank && strength != PASSWORD && called(t, stop))
         return 1; /* `PASSWOrD`, of which the words promise less */
     if (spoken && !value_may_follow(t, stop, strength))
@@ -228,7 +228,7 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
         for (int i = 0; i < 3 && at < t->size && one_of(t->text[at], "\"'`"); i++) at++;
         for (int i = 0; i < 2 && at_is(t, at, ']'); i++) at++;
     }
-    if (at > stop && word_begins(t, at, VISIBLE))
+    if (word_begins(t, at, VISIBLE))
         return 1;
     const i64 marks = at;
     at += 2 * (at_is(t, at, '*') && at_is(t, at + 1, '*')); /* of Markdown, before a sign or behind it */

@@ -242,6 +242,7 @@ READERS: dict[str, Reader] = {
     "logins": _below("logins"),
     "result": _below("result"),
     "derived": _below("derived"),
+    "new value": _below("new value"),
     "wireguard": _below("wireguard"),
     "printed": _below("printed"),
     "element": element,

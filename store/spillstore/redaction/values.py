@@ -244,7 +244,8 @@ def looks(value: bytes, strength: str) -> bool:
         return typed(value, quoted=strength == "typed")
     if strength in {"password", "mixed"}:
         return mixed(value)
-    return drawn(value) or shapes.WORD_AND_NUMBER.fullmatch(value) is not None
+    made = shapes.WORD_AND_NUMBER.fullmatch(value) is not None and not shapes.NAMED_SO.fullmatch(value)
+    return made or drawn(value)
 
 
 def typed(value: bytes, *, quoted: bool = True) -> bool:

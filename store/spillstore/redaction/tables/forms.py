@@ -32,8 +32,10 @@ MAYBE_QUOTE = rf"(?>(?:{QUOTE})?)"
 MAYBE_QUOTED = r"(?:\\{0,8}[\"'`])?"
 ENTITY = r"&(?:quot|apos|#39|#34|#x27|#x22);"
 QUOTED = rf"(?:\\{{0,8}}[\"'`]|{ENTITY})"
-CLOSER = rf"(?>(?:{QUOTED}){{0,3}})(?>(?:\]|%5[Dd]){{0,2}})[ \t]{{0,64}}+"
-SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/])|->|<-|\xef\xbc\x9a)"
+CLOSER = (
+    rf"(?>(?:{QUOTED}){{0,3}})(?>(?::(?:protected|private)(?=\]))?)(?>(?:\]|%5[Dd]){{0,2}})[ \t]{{0,64}}+"
+)
+SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/]|(?:protected|private)\]|\"[\w\\]{1,96}\":private\])|->|<-|\xef\xbc\x9a)"
 ASSIGN = (
     CLOSER + SIGN + r"[ \t]{0,64}+(?>(?:>[-+]?[ \t]{1,64}+)?)"
     rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&(?!mut\b|str\b|dyn\b)\w{{1,64}}+[ \t]{{1,64}}+(?=[\w\"']))?)(?>(?:{ENTITY})?)"
@@ -67,12 +69,14 @@ _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
 # What puts numbers before lines: `cat -n`, a tool that reads a file, a frame of a report.
 NUMBERED = r"[ \t]{0,8}\d{1,7}(?:\t|→|[ \t]?(?:\||│)[ \t]?)"
-OWN_LINE = rf"(?:\A|[\r\n])(?:{FOUND}|{NUMBERED})?[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"  # the first thing of its line
+_FIRST = rf"[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"
+OWN_LINE = rf"(?:\A|[\r\n])(?:{FOUND}|{NUMBERED})?{_FIRST}"  # the first thing of its line
+PLAIN_LINE = rf"(?:\A|[\r\n])(?:{FOUND})?{_FIRST}"  # the same, with no number before it
 _LOGIN = r"\b(?:login|neighbor|user(?:name)?:)[ \t]+\S*[^\s,;][ \t]+"
 
 # Between a name and a word that looks drawn: `token X`, `token is: X`, `token - X`, `token 1: X`.
 _BLANK_ALONE = (
-    r"[ \t]{1,16}+(?>(?:(?:(?:for|of|to)(?:[ \t][\w.@/-]{1,48}){1,4}?[ \t])?(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
+    r"[ \t]{1,16}+(?>(?:(?:(?:for|of)(?:[ \t][\w.@/-]{1,48}){1,2}?[ \t])?(?:is|was)(?:[ \t]{0,4}:)?[ \t]{1,4}+|-{1,2}[ \t]{1,4}+|\d{1,2}[ \t]{0,4}+[:=-]{1,2}[ \t]{0,4}+)?)"
     r"[\"'`]?(?=[A-Za-z0-9_-])"
 )
 
@@ -148,7 +152,7 @@ FORMS: tuple[Form, ...] = (
         ASSIGN
         + r"(?:(?:Some|Ok|Just|String|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
         + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer)|(?:Token|Key|ApiKey|AuthToken|Credential|Password)(?:::|\.)(?:new|from|of|create))"
-        + r"\([ \t]{0,64}+(?=[\"'])|(?:string\(\d{1,9}\)|Some|Just|chr)[ \t]{1,64}+(?=\")|\\{0,8}[\"']\[\]byte\((?=\\{0,8}[\"']))",
+        + r"\([ \t]{0,64}+(?=[\"'])|(?:string\(\d{1,9}\)|Some|Just|chr)[ \t]{1,64}+(?=\")|\\{0,8}[\"']\[\]byte\((?=\\{1,8}[\"']))",
         'api_key = Some("%a{32}")\n\nlet token = Token::new("%a{32}");\n\nApiKey = Some "%a{32}"\n\n $ token: chr "%a{32}"\n\nsecret="[]byte(\\"%a{40}\\")"',
         'api_key = find("%a{32}")',
         _SIGNS,
@@ -254,7 +258,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "value",
-        r"[ \t]{2,64}+(?i:n/a|null|none|default|unset|-)[ \t]{2,64}+(?=[\"'])",
+        r"[ \t]{2,64}+(?i:n/a|unset|-)[ \t]{2,64}+(?=[\"'])",
         'APP_SECRET   n/a     "%h{32}"',
         'APP_SECRET   n/a     "n/a"',
         _BLANK,
@@ -264,12 +268,13 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "column",
-        r"[ \t]{2,64}+(?i:true|false|n/a|default|no|yes)[ \t]{2,64}+(?=[^\s\"'])",
+        r"[ \t]{2,64}+(?i:true|false)[ \t]{2,64}+(?=[^\s\"'])",
         "Store__ApiKey       False          %b{86}==",
         "Store__ApiKey       False          none",
         _BLANK,
         OWN_LINE,
         back=64,
+        of="secret token weak long",
         any_word=True,
     ),
     Form(
@@ -361,7 +366,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "quoted",
-        r"[\"'][\])],[^\r\n]{0,256}?[\"']input[\"']:[ \t]?(?=[\"'])",
+        r"[\"'][\])],[^\r\n{}]{0,256}?[\"']input[\"']:[ \t]?(?=[\"'])",
         "{'loc': ('body', 'password'), 'msg': 'too short', 'input': '7%a{11}'}",
         "{'loc': ('body', 'password'), 'msg': 'too short', 'type': '7%a{11}'}",
         "\"'",
@@ -532,7 +537,7 @@ FORMS: tuple[Form, ...] = (
         '{:host "h", :pass "kittens"}\n\n"{:api-key \\"%a{32}\\"}"',
         'a :pass\n"kittens"',
         _BLANK,
-        r"(?:\A|[\s{(\[]):",
+        r"(?:\A|[{,\[(\"'\]})\d\r\n])[ \t]{0,8}:",
         any_word=True,
     ),
     Form(
@@ -546,9 +551,9 @@ FORMS: tuple[Form, ...] = (
         any_word=True,
     ),
     Form(
-        "typed",
+        "signed",
         r"(?=[^:\r\n]{1,63}:)(?:[ \t][A-Za-z][^\s:=,;(){}]{0,23}){1,5}[ \t]?:[ \t]{1,4}[\"'`]?(?=[^\s\"'`])",
-        "new pw for the test db: Kit%a{8}7.x (old: none)",
+        "new pw for the test db: Kit%a{8}7!x (old: none)",
         "the password for the test db: see Kitten7.x",
         _BLANK,
         of="password",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from spillstore.redaction.tables.classes import CAMELS
-from spillstore.redaction.tables.forms import NUMBERED, OPTION, OWN_LINE
+from spillstore.redaction.tables.forms import OPTION, OWN_LINE, PLAIN_LINE
 
 
 class Unquoted(NamedTuple):
@@ -109,14 +109,11 @@ LITERALS: tuple[Unquoted, ...] = (
         r"(?=.*\d.*\d|.*\d[^\w])\S{6,}",
     ),
     Unquoted(
-        "     3\tpassword = kittens",
-        "     3\t    password = kittens",
-        rf"(?:\A|[\r\n]){NUMBERED}",
+        "password = kittens",
+        "    password = kittens",
+        rf"(?:{PLAIN_LINE})(?<!  )(?<!\t)",
         r".*[^:\s]\s*",
         _END,
-    ),
-    Unquoted(
-        "password = kittens", "    password = kittens", rf"(?:{OWN_LINE})(?<!  )(?<!\t)", r".*[^:\s]\s*", _END
     ),
 )
 

@@ -46,14 +46,14 @@ WHERE = words(
 
 _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd "
-    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe kodikos geslo slaptazodis sifra sifresi mima parol parolasi kodord losen mdp"
+    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe geslo slaptazodis sifresi mima parol parolasi kodord losen mdp"
 )
 # In other languages the word for it comes first, and where it is used behind: `senha_smtp`.
 _FOREIGN = _PASSWORD - words(
     "password passwd passphrase passcode pwd pw psw pswd pass passw passwrd passwort kennwort"
 )
 _PUBLIC = words(
-    "site public pub publishable fips host foreign unique cache sort partition index idempotency object socket meta"
+    "site public pub publishable fips host foreign primary unique cache sort partition index idempotency object socket meta"
 )
 # Words before `key` that say it is one of a service, or of a cipher.
 _KEYED = words(
@@ -180,9 +180,7 @@ PROMISES: tuple[Promise, ...] = (
         "token",
         "device_code=%a{40}\n\nrecovery_code: %h{4}7-a%h{4}",
         "country_code=%a{40}",
-        words(
-            "device recovery backup scratch claim pairing activation enrollment enrolment provisioning unlock"
-        ),
+        words("device recovery backup scratch pairing activation enrollment enrolment provisioning unlock"),
     ),
     Promise(
         words("bearer pepper"),
@@ -198,14 +196,14 @@ PROMISES: tuple[Promise, ...] = (
         "code",
         "sms_code=4%d{5}",
         "zip_code=4%d{5}",
-        words("sms otp mfa verification confirmation security totp pin alarm door gate"),
+        words("sms otp mfa verification confirmation security totp"),
     ),
     Promise(words("api"), "token", "clave_api=%a{32}", "clave_apis=%a{32}", _KEYS),
     Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
     Promise(_KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
     Promise(_KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
-    Promise(_KEYS, "token", "X-Api-Key: %a{24}", "unique_key=%a{24}", among=words("api")),
-    Promise(_KEYS, "token", "stripe_key=%a{24}", "unique_key=%a{24}", _KEYED | PROVIDERS),
+    Promise(_KEYS, "token", "X-Api-Key: %a{24}", "primary_key=%a{24}", among=words("api")),
+    Promise(_KEYS, "token", "stripe_key=%a{24}", "primary_key=%a{24}", _KEYED | PROVIDERS),
     Promise(
         _KEYS,
         "token",
@@ -247,16 +245,16 @@ PROMISES: tuple[Promise, ...] = (
         "token",
         "WORDPRESS_NONCE_SALT=%h{40}",
         "cache_salt=%h{32}",
-        words("auth nonce in encryption hashids signing session"),
+        words("auth nonce encryption hashids signing session"),
     ),
     Promise(words("auth authorization salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
     Promise(words("login"), "token", "sonar.login=%a{24}", "user.login=%a{24}", words("sonar")),
     Promise(
-        words("hash hashes hashed digest hex confirmation confirm repeat again"),
+        words("confirmation confirm repeat again"),
         "token",
-        "passwordConfirmation=7%a{11}\n\npassword_hash=%b{48}\n\npassword_sha256_hex=%h{64}",
-        "cache_hash=%h{64}",
+        "passwordConfirmation=7%a{11}",
+        "orderConfirmation=7%a{11}",
         among=_PASSWORD,
     ),
     Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
@@ -416,7 +414,7 @@ BEFORE_SHORT = words(
 PARTS = (
     "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord OSENORD dgangskode DGANGSKODE assord ASSORD ODEORD ALASANA parool PAROOL Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
     "chave Chave CHAVE clave_ Clave_ CLAVE_ clave. claveS claveA chiave CHIAVE schluessel Schluessel SCHLUESSEL sleutel Sleutel SLEUTEL klucz KLUCZ jeton JETON egredo egreto ecreta ecreto "
-    "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi odikos ODIKOS geslo GESLO azodis AZODIS sifra SIFRA atkhau parol PAROL Parol mima MIMA odord ODORD losen LOSEN mdp_ MDP_ kunci KUNCI raktas RAKTAS kljuc KLJUC klyuch KLYUCH "
+    "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi geslo GESLO azodis AZODIS atkhau parol PAROL Parol mima MIMA odord ODORD losen LOSEN mdp_ MDP_ kunci KUNCI raktas RAKTAS kljuc KLJUC klyuch KLYUCH "
     "kulcs KULCS cheie CHEIE llave LLAVE cle_api CLE_API cle_secr CLE_SECR cleApi cleSecr geheim GEHEIM Geheim "
     "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW contrasena Contrasena _SALT CLI_AUTH masterauth totp TOTP epper EPPER sonar.login sonarLogin SONAR_LOGIN authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
@@ -457,7 +455,6 @@ MARKED = (
 
 # The kind of a secret: of the first mark that a name holds, its words joined by `_`.
 KINDS = (
-    ("password_hash", "PASSWORD_HASH"),
     ("password_confirm", "PASSWORD"),
     ("password_repeat", "PASSWORD"),
     ("password_again", "PASSWORD"),

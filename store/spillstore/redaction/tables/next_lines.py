@@ -76,13 +76,14 @@ LINES = (
     ),
     Line("input", r"[ \t]*\"input\"[ \t]*:[ \t]*(?=\")", r"[ \t]*\"(?:msg|type|url|ctx)\".*"),
     Line("wireguard", r"(?:[\w.-]{1,15}\t)?([A-Za-z0-9+/=]++)(?:\t.*|\Z)"),
+    Line("new value", r"New value:[ \t]*(?=\S)"),
     Line("derived", r"key=([0-9A-F]++)"),
     Line("result", _RESULT, rf"(?s)(?!{_RESULT}).*"),
     Line("joined", r"\s*(?=[\"'])"),
     Line("argument", r"[ \t]*+(?:(?=[\"'][^-])|-[ \t]+(?=[\"']?[^\s\"'-]))"),
     Line(
         "string",
-        rf"(?s)[ \t]*<(?:string|[Vv]alue[^<>]*|dd|td[^<>]*|stringProp name=\"[\w.]{{1,32}}value\")>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
+        rf"(?s)[ \t]*<(?:string|[Vv]alue(?:[ \t][^<>]*)?|dd|td[^<>]*|stringProp name=\"[\w.]{{1,32}}value\")>[ \t]*(?:<pre[^<>]*>)?(?:{ENTITY})?(?=[^<\s])(.*?)(?=(?:{ENTITY})?<|\Z)",
     ),
     Line(
         "element",

@@ -80,6 +80,8 @@ RUNS: dict[str, Run] = {
     "before at": Run(r"[^\s@\"'`]", ends="@", judged="quoted"),
     # Base64 or hexadecimal digits of 32 bytes at least.
     "long run": Run(BASE64, 0, form=".{64,}"),
+    # The same, and no path.
+    "long drawn": Run(BASE64, 0, form=".{64,}", looks="drawn"),
     # Hexadecimal digits of 32 bytes at least.
     "hexadecimal": Run("[0-9a-f]", 0, form=".{64,}"),
     # One that a service has given out; it may be hexadecimal, or a UUID.
