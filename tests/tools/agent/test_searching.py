@@ -37,6 +37,17 @@ def walk(session, **arguments):
     return answers
 
 
+def test_raw_shows_what_is_stored(session):
+    """The match is in the line that is shown, where a reader sees neither, and in the call for more."""
+    artifact = session.put(b"".join(b"old %d\rnew %d\n" % (n, n) for n in range(100)))
+    first, *_, last = walk(session, id=artifact.id, pattern="old", raw=True, limit=40)
+    assert first.text.splitlines()[1] == r"1:old 0\rnew 0"
+    assert 'pattern="old", raw=true, limit=40' in first.text
+    *_, line, end = last.text.splitlines()
+    assert line == r"100:old 99\rnew 99"
+    assert end.startswith("[that is all]")
+
+
 def test_matches_with_numbers_and_totals(place):
     """Lines as grep -n prints them, how many there are, and that this is all."""
     session, artifact = place

@@ -61,9 +61,10 @@ def test_output_is_seen_as_it_comes_and_a_summary_follows(root, store, tmp_path)
     )
 
 
-def test_the_summary_names_what_mattered(at_terminal):
-    """Of more than a screenful, the lines that matter are said once more."""
-    script = "seq 1 300; echo 'ERROR: the disk is on fire'; seq 301 900; exit 1"
+@pytest.mark.parametrize(("before", "behind"), [(300, 600), (2000, 2000), (2000, 5)])
+def test_the_summary_names_what_mattered(at_terminal, before, behind):
+    """Of more than a screenful, the lines that matter are said once more, from the middle of what the preview leaves out, too."""
+    script = f"seq {before}; echo 'ERROR: the disk is on fire'; seq {behind}; exit 1"
     seen = at_terminal("run", "--", "sh", "-c", script).text
     summary = seen[seen.index("spillstore: ") :]
     assert summary.splitlines()[1:] == ["spillstore:   ERROR: the disk is on fire"]

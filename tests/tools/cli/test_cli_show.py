@@ -51,6 +51,15 @@ def test_cleaned_or_raw(cli, put):
     assert cli("show", "@last", "--lines", "2", "--raw").out == b"10%\r100%\n"
 
 
+def test_a_raw_search_shows_what_it_has_found(cli, put):
+    """The text as it is stored, on one line: what a reader does not see is written as escapes."""
+    put(b"old 1\rnew 1\n\x1b[31mred\x1b[0m\tx\n")
+    assert cli("search", "--raw", "old").text == "1:old 1\\rnew 1\n"
+    assert cli("search", "--raw", "-o", "old.*").text == "1:old 1\\rnew 1\n"
+    assert cli("search", "--raw", r"\x1b").text == "2:\\x1b[31mred\\x1b[0m\tx\n"
+    assert cli("search", "new").text == "1:new 1\n"
+
+
 def test_stream(cli, store):
     """Each stream counts its own lines and bytes."""
     with store.session("default") as session, session.create() as writer:

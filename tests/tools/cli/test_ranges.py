@@ -51,6 +51,11 @@ def test_bytes(text, found):
         "9" * 19,
         "1 - 2",
         "0x10",
+        "10,20",
+        "1,3",
+        "1,000",
+        "10,20-30",
+        "1_0-20",
     ],
 )
 def test_nonsense(text):

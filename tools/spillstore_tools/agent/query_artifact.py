@@ -278,7 +278,7 @@ class _QueryAnswer:
         if len(request.query) > self._around.query:
             return f'get_artifact with the same arguments and cursor="{cursor}"'
         query = json.dumps(request.query, ensure_ascii=False)
-        raw = ", raw=True" if request.raw else ""
+        raw = ", raw=true" if request.raw else ""
         chars = max_chars_argument(self._room + SIGNATURE_ROOM)
         return f'get_artifact(id="{self._artifact.id}", query={query}{raw}, cursor="{cursor}"{chars})'
 

@@ -37,12 +37,12 @@ from spillstore_tools.agent.arguments import (
 )
 from spillstore_tools.agent.artifacts import STREAMS, find_artifact, find_string, id_argument, name_of
 from spillstore_tools.agent.definitions import CURSOR, ID, PATH, STREAM, ToolDefinition
-from spillstore_tools.preview.text.clean import clean, is_clean, one_line
+from spillstore_tools.preview.text.clean import clean, escaped, is_clean, one_line
 from spillstore_tools.preview.text.encoded import encoding_of, in_utf8, line_end, offset_in
 from spillstore_tools.preview.text.offsets import ByteOffsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spillstore import Artifact, Session
     from spillstore.info import Match, SearchResult, Stream
@@ -221,6 +221,7 @@ class _Search:
         self._pattern = pattern
         self._options = options
         self._cleaner = TextCleaner(encoding_of(artifact, options["stream"])) if cleaned else None
+        self._shown = one_line if cleaned else escaped
         self._deadline = time.monotonic() + SECONDS
 
     def page(self, cursor: str | None) -> Answer:
@@ -259,7 +260,7 @@ class _Search:
         pieces: list[str] = []
         length = 0
         for number, rows in enumerate(grouped(matches, separated=self._options["context"] > 0)):
-            lines = [f"{row.label}{_clipped(row)}\n" for row in rows]
+            lines = [f"{row.label}{_clipped(row, self._shown)}\n" for row in rows]
             piece = "".join(lines)
             if length + len(piece) > room:
                 return ("".join(pieces), number) if pieces else (_nearest(rows, lines, room), 1)
@@ -306,7 +307,7 @@ class _Search:
 
 
 def _written(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (str, bool)) else str(value)
 
 
 class Row(NamedTuple):
@@ -370,12 +371,12 @@ def _left_out(rows: Sequence[Row]) -> str:
     return f"[no room for {lines}]\n"
 
 
-def _clipped(row: Row) -> str:
-    """The part of a line around its match that is shown, without control characters."""
-    line = one_line(row.text)
+def _clipped(row: Row, shown: Callable[[str], str]) -> str:
+    """The part of a line around its match that is shown, as a reader sees it or with what is stored as escapes."""
+    line = shown(row.text)
     low = 0
     if len(line) > _LINE and row.column:
-        place = len(one_line(row.text[: row.column - 1]))
+        place = len(shown(row.text[: row.column - 1]))
         low = max(0, min(place - _LINE // 4, len(line) - _LINE))
     before = "[...]" if low or row.clipped else ""
     return f"{before}{line[low : low + _LINE]}{'[...]' if low + _LINE < len(line) or row.clipped else ''}"

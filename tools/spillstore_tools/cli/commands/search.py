@@ -14,7 +14,7 @@ from spillstore_tools.cli.support.output import coloured, json_option, note, pri
 from spillstore_tools.cli.support.progress import progress
 from spillstore_tools.cli.support.read import json_stream, path_option
 from spillstore_tools.describe import human_size
-from spillstore_tools.preview.text.clean import label, one_line
+from spillstore_tools.preview.text.clean import escaped, label, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,11 +228,11 @@ def _print_rows(result: SearchResult, pattern: str, options: _Options) -> None:
     if options.only_matching:
         for match in result.matches:
             for part in parts.of(match.text):
-                click.echo(f"{styled(f'{match.line}:', _PLACE)}{styled(one_line(part), _MATCH)}")
+                click.echo(f"{styled(f'{match.line}:', _PLACE)}{styled(parts.shown(part), _MATCH)}")
         return
     for rows in grouped(result.matches, separated=max(options.around) > 0):
         for row in rows:
-            text = parts.marked(row.text) if row.column else one_line(row.text)
+            text = parts.marked(row.text) if row.column else parts.shown(row.text)
             click.echo(f"{styled(row.label, _PLACE)}{text}{' [...]' if row.clipped else ''}")
 
 
@@ -251,6 +251,7 @@ class _Parts:
         from spillstore.search.patterns import compiled  # noqa: PLC0415  # with the search
 
         self._invert = options.invert
+        self.shown = escaped if options.raw else one_line
         self._pattern = compiled(
             pattern, ignore_case=options.ignore_case, literal=options.literal, latin=False
         )
@@ -268,10 +269,10 @@ class _Parts:
     def marked(self, text: str) -> str:
         """The line, with its parts in colour where colours are used."""
         if self._invert or not coloured():
-            return one_line(text)
+            return self.shown(text)
         data, at, out = text.encode(errors="surrogatepass"), 0, ""
         for start, end in self._spans(data):
-            out += one_line(data[at:start].decode(errors="replace"))
-            out += styled(one_line(data[start:end].decode(errors="replace")), _MATCH)
+            out += self.shown(data[at:start].decode(errors="replace"))
+            out += styled(self.shown(data[start:end].decode(errors="replace")), _MATCH)
             at = end
-        return out + one_line(data[at:].decode(errors="replace"))
+        return out + self.shown(data[at:].decode(errors="replace"))

@@ -64,12 +64,17 @@ def mattered(rendered: Rendered) -> list[str]:
 
     ours = [(at, at + length) for at, length in rendered.notes]
     ours += [(each.at, each.at + each.length) for each in rendered.omissions]
+    ours.sort()
     found: list[tuple[float, int, str]] = []
     at = 0
     for line in rendered.text.splitlines(keepends=True):
-        if line.strip() and not any(low <= at < high for low, high in ours):
-            found.append((score(line), -at, line.strip()))
+        begin = at  # behind our own words, such as the number of a line
+        for low, high in ours:
+            if low <= begin < high:
+                begin = high
         at += len(line)
+        if text := rendered.text[begin:at].strip():
+            found.append((score(text), -begin, text))
     best = sorted((each for each in found if each[0] >= STRONG), reverse=True)[:_NAMED]
     texts = [text for _, _, text in sorted(best, key=lambda each: -each[1])]
     return [shortened(text, _WIDTH) for text in texts]

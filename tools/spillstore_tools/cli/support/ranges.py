@@ -9,7 +9,9 @@ from spillstore.runtime import lazy_patterns as re
 if TYPE_CHECKING:
     import click
 
-_RANGE = re.compile(r"(\d[\d,_]*)(?:(-)(\d[\d,_]*)?)?", re.ASCII)
+_NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d+"
+_RANGE = re.compile(rf"({_NUMBER})(?:(-)({_NUMBER})?)?", re.ASCII)
+_COMMA = re.compile(r"(\d+),(\d+)", re.ASCII)  # of `sed -n 10,20p`, or of a thousand
 _DIGITS = 18
 
 
@@ -75,6 +77,12 @@ def size_option(_: click.Context, parameter: click.Parameter, text: str | None) 
 
 
 def _parse(text: str, what: str, examples: str) -> tuple[int, int | None]:
+    if comma := _COMMA.fullmatch(text.strip()):
+        option = examples.split(" ", 1)[0]
+        raise _error(
+            f"{text[:60]!r} may be one number or two",
+            f"{option} {comma[1]}-{comma[2]}, or {option} {comma[1]}{comma[2]}",
+        )
     match = _RANGE.fullmatch(text.strip())
     if match is None or max(len(part or "") for part in match.groups()) > _DIGITS:
         raise _error(f"{text[:60]!r} is no range of {what}", examples)

@@ -29,6 +29,7 @@ from spillstore_tools.preview.text.screen import on_screen
 
 BOM = "\ufeff"
 _LARGE = 16 * 1024  # bytes from which on a native function pays
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 _C1 = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F in UTF-8
 _CR_ENDS = bytes.maketrans(b"\r\n", b"\n\x0b")
 # Without one of them nothing in a line is overwritten.
@@ -118,6 +119,16 @@ def clean_length(data: bytes, terminator: bytes = b"\n") -> int:
 def one_line(text: str) -> str:
     """Text from outside (a command, an error) on one line."""
     return clean(text.replace("\n", " ").encode("utf-8", "replace"))
+
+
+def escaped(text: str) -> str:
+    r"""Text as it is stored, on one line: control characters are written as escapes, but for tabs.
+
+    Example:
+        >>> print(escaped("old\rnew \x1b[31mred"))
+        old\rnew \x1b[31mred
+    """
+    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def visible(text: str) -> str:
