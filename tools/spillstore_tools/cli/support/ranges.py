@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d+"
 _RANGE = re.compile(rf"({_NUMBER})(?:(-)({_NUMBER})?)?", re.ASCII)
-_COMMA = re.compile(r"(\d+),(\d+)", re.ASCII)  # of `sed -n 10,20p`, or of a thousand
+_COMMA = re.compile(r"(\d{1,18}),(\d{1,18})", re.ASCII)  # of `sed -n 10,20p`, or of a thousand
 _DIGITS = 18
 
 
