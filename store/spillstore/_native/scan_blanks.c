@@ -116,8 +116,8 @@ static int drawn_word(const Text *t, i64 at, i64 line_end) {
         return 1;
     if (at + 4 >= line_end)
         return 0;
-    const int more = memcmp(t->text + at, "for", 3) == 0 || memcmp(t->text + at, "of", 2) == 0 || memcmp(t->text + at, "to", 2) == 0;
-    for (int words = 0; more && words < 5 && at + 4 < line_end; words++) {
+    const int more = memcmp(t->text + at, "for", 3) == 0 || memcmp(t->text + at, "of", 2) == 0;
+    for (int words = 0; more && words < 3 && at + 4 < line_end; words++) {
         if (words > 1 && (memcmp(t->text + at, "is", 2) == 0 || memcmp(t->text + at, "was", 3) == 0))
             break;
         while (at < line_end && is(t, at, WORD)) at++;

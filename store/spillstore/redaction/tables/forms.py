@@ -35,7 +35,8 @@ QUOTED = rf"(?:\\{{0,8}}[\"'`]|{ENTITY})"
 CLOSER = (
     rf"(?>(?:{QUOTED}){{0,3}})(?>(?::(?:protected|private)(?=\]))?)(?>(?:\]|%5[Dd]){{0,2}})[ \t]{{0,64}}+"
 )
-SIGN = r"(?:=>|:{1,3}=|\?{1,2}=|\+=|\.=|=(?!=)|:(?![:=/]|(?:protected|private)\]|\"[\w\\]{1,96}\":private\])|->|<-|\xef\xbc\x9a)"
+VISIBILITY = r"(?:protected|private|\"[\w\\]{1,96}\":private)"  # of PHP: behind a name, a colon and this
+SIGN = rf"(?:=>|:{{1,3}}=|\?{{1,2}}=|\+=|\.=|=(?!=)|:(?![:=/]|{VISIBILITY}\])|->|<-|\xef\xbc\x9a)"
 ASSIGN = (
     CLOSER + SIGN + r"[ \t]{0,64}+(?>(?:>[-+]?[ \t]{1,64}+)?)"
     rf"(?>(?:!!(?:str|binary)[ \t]{{1,64}}+|&(?!mut\b|str\b|dyn\b)\w{{1,64}}+[ \t]{{1,64}}+(?=[\w\"']))?)(?>(?:{ENTITY})?)"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from spillstore.redaction.tables.forms import ENTITY, PASSED, VALUES
+from spillstore.redaction.tables.forms import ENTITY, PASSED, VALUES, VISIBILITY
 
 
 class NextLine(NamedTuple):
@@ -34,7 +34,7 @@ class NextLine(NamedTuple):
     alone: str = ""
 
 
-_ENDED = r"(?>(?:\\?[\"']|</(?:key|t[dh]|dt|[Nn]ame|stringProp)>)?)(?>(?::(?:protected|private|\"[\w\\]{1,96}\":private))?)\]?+"
+_ENDED = rf"(?>(?:\\?[\"']|</(?:key|t[dh]|dt|[Nn]ame|stringProp)>)?)(?>(?::{VISIBILITY})?)\]?+"
 _SET = _ENDED + r"[ \t]{0,8}+(?>=>|[:=])[ \t]{0,8}+"
 _NO_SIGN = _ENDED + r"[ \t]{0,8}+,?[ \t]{0,8}+"
 

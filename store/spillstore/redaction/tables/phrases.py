@@ -63,6 +63,12 @@ _NARROW = r"(?>(?:\xc2\xa0|\xe2\x80\xaf)?)"  # a blank that no line ends in, bef
 _STRING = r"[ \t]{1,64}+(?=[\"'])"
 _BARE = r"[ \t]{1,16}+(?=[^\s=:\"'])"
 _NO_COLON = r"(?:\A|[^:])"
+# Words for a password in other languages, with the blank behind them.
+_ASKED = (
+    "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Па"
+    "роль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord "
+)
+_FIELD = r"(?i:passw|kennwort|pwd|mot_?de|senha|contrase)"  # in what names one of a form in a browser
 _LINE = r"[^\r\n]{0,96}+(?=[\r\n])"
 _LINE_END = r"[ \t]{0,8}+(?=[\r\n])"
 
@@ -317,7 +323,7 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
-        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord ",
+        _ASKED,
         "typed",
         r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}(?:\xe2\x80[\x93\x94]|-|es|est|é|è|to))[ \t]{1,4}+[\"'`]?(?=[^\s\"'`])",
         "пароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",
@@ -546,7 +552,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "fill('|fill(\"|.type('|.type(\"",
         "typed",
-        r"[^()\r\n]{0,64}?(?i:passw|passwort|kennwort|pwd|mot_?de|senha|contrase)[^()\r\n]{0,32}?[\"'`][ \t]{0,4},[ \t]{0,4}[\"'`](?=[^\s\"'`])",
+        rf"[^()\r\n]{{0,64}}?{_FIELD}[^()\r\n]{{0,32}}?[\"'`][ \t]{{0,4}},[ \t]{{0,4}}[\"'`](?=[^\s\"'`])",
         "await page.fill('#password', 'Kit%a{8}7.x');\n\npage.type(\"input[name='pwd']\", \"Kit%a{8}7!\")",
         "await page.fill('#password', 'Kittens')\nawait page.fill('#name', 'Kitten1987')",
     ),
@@ -556,7 +562,7 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?=[^\s\"'`])",
         "page.locator('#password').fill('Kit%a{8}7.x')\n\ndriver.find_element(By.NAME, \"password\").send_keys(\"Kit%a{8}7!\")",
         "page.getByLabel('Password').fill(pw); page.getByLabel('User').fill('Kitten1987')\npage.locator('#password').fill('Kittens')",
-        r"(?i:passw|passwort|kennwort|pwd|mot_?de|senha|contrase)\w{0,12}[\"'`\])]{1,6}\.s?",
+        rf"{_FIELD}\w{{0,12}}[\"'`\])]{{1,6}}\.s?",
     ),
     Phrase(
         ".type('|.type(\"",
@@ -1070,7 +1076,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "ogin('|ogin(\"|uthenticate('|uthenticate(\"|onnect('|onnect(\"|reate_user('|reate_user(\"|reate_superuser('|reate_superuser(\"",
         "typed",
-        r"[^\"'\r\n]{0,128}+[\"'](?:" + _NEXT_ARGUMENT + r"){1}[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])",
+        r"[^\"'\r\n]{0,128}+[\"'](?:" + _NEXT_ARGUMENT + r")[ \t]{0,8}+,[ \t]{0,8}+(?:\w{1,32}=)?[\"'](?=[^\s\"'])",
         'pymysql.connect("10.3.1.4", "me", "Kit%a{8}7.x", "stock")',
         "client.connect('h.example', 'File7x.txt')\nclient.connect('h.example', ReadKitten7)",
     ),
@@ -1437,8 +1443,7 @@ PHRASES: tuple[Phrase, ...] = (
         "crypto isakmp key kittens",
     ),
     Phrase(
-        "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Пароль |пароля |Пароля |wachtwoord |Wachtwoord |parola |Parola |heslo |Heslo |senord "
-        "|ifre |salasana |Salasana |adgangskode |Adgangskode ",
+        _ASKED + "|ifre |salasana |Salasana |adgangskode |Adgangskode ",
         "column",
         r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,6}[^\s:=,;(){}]{1,48}[ \t]?:|\xe2\x80[\x93\x94]|-)[ \t]{1,4}+(?=\S)",
         "Contraseña temporal: 7%a{11}\n\nПароль пользователя x: 7%a{11}\n\nВаш пароль — 7%a{11}",
