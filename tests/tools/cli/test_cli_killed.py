@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -79,6 +80,39 @@ def test_nothing_is_left_of_a_command_whose_run_is_ended(start, folder, number):
     process.send_signal(number)
     process.communicate(timeout=120)
     wait_until(lambda: not any(map(alive, pids)))
+
+
+KILLED_WHEN_IT_HAS_A_WATCHDOG = f"""
+import os, subprocess
+from spillstore_tools.process import watchdog
+from spillstore_tools.process.environment import MARK
+from spillstore_tools.process.runners import start_program
+
+started = start_program(["sleep", "{LONG}"], env={{**os.environ, MARK: "m"}}, mark="m")
+print(started.pid, flush=True)
+
+class Killed(subprocess.Popen):
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        os.kill(os.getpid(), 9)
+
+subprocess.Popen = Killed
+watchdog.begins(started.pid, "m")
+"""
+
+
+def test_a_watchdog_knows_what_runs_when_it_starts():
+    """Whoever has started it may be killed before it can write a line."""
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED_WHEN_IT_HAS_A_WATCHDOG], stdout=subprocess.PIPE
+    ) as process:
+        pid = int(process.stdout.readline())
+        try:
+            assert process.wait() == -signal.SIGKILL
+            wait_until(lambda: not alive(pid))
+        finally:
+            if alive(pid):
+                os.kill(pid, signal.SIGKILL)
 
 
 def test_a_killed_run_inside_another_one_takes_its_command_along(start, store, folder):

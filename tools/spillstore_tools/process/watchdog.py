@@ -18,10 +18,11 @@ from spillstore_tools.process.environment import MARK, for_commands
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Lines: "+PID:MARK " begins a command, "-PID:MARK " ends it.
+# Arguments: the commands that run already. Lines: "+PID:MARK " begins a command, "-PID:MARK " ends it.
 _SCRIPT = rf"""
 trap '' INT TERM HUP QUIT
 running=' '
+for name; do running="$running$name "; done
 while IFS= read -r line; do
   name=${{line#?}}
   case $line in
@@ -84,8 +85,9 @@ class _Watchdog:
             with contextlib.suppress(OSError):
                 self._close()
                 self._pipe = os.pipe()
+                # It is told of them with its start: behind that we may be killed before we could write.
                 self._shell = subprocess.Popen(
-                    ["sh", "-c", _SCRIPT],
+                    ["sh", "-c", _SCRIPT, "watchdog", *self._running],
                     stdin=self._pipe[0],
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -94,8 +96,6 @@ class _Watchdog:
                     env=for_commands({name: value for name, value in os.environ.items() if name != MARK}),
                     start_new_session=True,
                 )
-                for each in self._running:
-                    self._send(f"+{each}")
 
     def ends(self, name: str) -> None:
         """Leave a command alone."""
