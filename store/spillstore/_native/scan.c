@@ -37,50 +37,54 @@ typedef struct { u32 end; u32 state; } Hit;
 typedef struct { u32 literal, start, end; } Candidate;
 typedef Hit Hits[LANES][BLOCK / LANES + 1]; /* of each lane */
 
-/* Walks over text[from, to) in lanes; the hits of lane i stand in hits[i], counts[i] of them. */
-static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hits hits, u32 counts[LANES]) {
+/* Walks over text[from, to) in lanes of `part` bytes; the hits of lane i stand in hits[i], counts[i] of them. */
+static inline __attribute__((always_inline)) void walk_parts(const Tables *tables, const u8 *text, i64 from, i64 to, i64 part, Hits hits,
+                                                             u32 counts[LANES]) {
     const u32 *columns = tables->columns;
     const u16 *next = tables->next;
     const u32 accepting = tables->accepting;
-    const i64 part = (to - from + LANES - 1) / LANES;
-    const u8 *at[LANES];
-    i64 begins[LANES], sizes[LANES], common = part;
+    i64 begins[LANES], ends[LANES];
     u32 state[LANES];
     for (int lane = 0; lane < LANES; lane++) {
         begins[lane] = from + lane * part < to ? from + lane * part : to;
-        i64 end = from + (lane + 1) * part < to ? from + (lane + 1) * part : to;
-        sizes[lane] = end - begins[lane];
-        at[lane] = text + begins[lane];
+        ends[lane] = begins[lane] + part < to ? begins[lane] + part : to;
         counts[lane] = 0;
         state[lane] = 0;
-        if (sizes[lane] < common)
-            common = sizes[lane];
         i64 before = begins[lane] > tables->longest ? begins[lane] - tables->longest : 0; /* literals may begin there */
         for (i64 i = before; i < begins[lane]; i++) state[lane] = next[state[lane] * PLANE + columns[text[i]]];
     }
     u32 s0 = state[0], s1 = state[1], s2 = state[2], s3 = state[3], s4 = state[4], s5 = state[5];
+    const u8 *at = text + from;
     i64 i = 0;
-    for (; i < common; i++) {
-        s0 = next[s0 * PLANE + columns[at[0][i]]];
-        s1 = next[s1 * PLANE + columns[at[1][i]]];
-        s2 = next[s2 * PLANE + columns[at[2][i]]];
-        s3 = next[s3 * PLANE + columns[at[3][i]]];
-        s4 = next[s4 * PLANE + columns[at[4][i]]];
-        s5 = next[s5 * PLANE + columns[at[5][i]]];
-        if (s0 >= accepting) hits[0][counts[0]++] = (Hit){(u32)(begins[0] + i + 1), s0 - accepting};
-        if (s1 >= accepting) hits[1][counts[1]++] = (Hit){(u32)(begins[1] + i + 1), s1 - accepting};
-        if (s2 >= accepting) hits[2][counts[2]++] = (Hit){(u32)(begins[2] + i + 1), s2 - accepting};
-        if (s3 >= accepting) hits[3][counts[3]++] = (Hit){(u32)(begins[3] + i + 1), s3 - accepting};
-        if (s4 >= accepting) hits[4][counts[4]++] = (Hit){(u32)(begins[4] + i + 1), s4 - accepting};
-        if (s5 >= accepting) hits[5][counts[5]++] = (Hit){(u32)(begins[5] + i + 1), s5 - accepting};
+    for (const i64 common = ends[LANES - 1] - begins[LANES - 1]; i < common; i++) {
+        s0 = next[s0 * PLANE + columns[at[i]]];
+        s1 = next[s1 * PLANE + columns[at[i + part]]];
+        s2 = next[s2 * PLANE + columns[at[i + 2 * part]]];
+        s3 = next[s3 * PLANE + columns[at[i + 3 * part]]];
+        s4 = next[s4 * PLANE + columns[at[i + 4 * part]]];
+        s5 = next[s5 * PLANE + columns[at[i + 5 * part]]];
+        if (RARELY(s0 >= accepting)) hits[0][counts[0]++] = (Hit){(u32)(from + i + 1), s0 - accepting};
+        if (RARELY(s1 >= accepting)) hits[1][counts[1]++] = (Hit){(u32)(from + i + part + 1), s1 - accepting};
+        if (RARELY(s2 >= accepting)) hits[2][counts[2]++] = (Hit){(u32)(from + i + 2 * part + 1), s2 - accepting};
+        if (RARELY(s3 >= accepting)) hits[3][counts[3]++] = (Hit){(u32)(from + i + 3 * part + 1), s3 - accepting};
+        if (RARELY(s4 >= accepting)) hits[4][counts[4]++] = (Hit){(u32)(from + i + 4 * part + 1), s4 - accepting};
+        if (RARELY(s5 >= accepting)) hits[5][counts[5]++] = (Hit){(u32)(from + i + 5 * part + 1), s5 - accepting};
     }
     state[0] = s0, state[1] = s1, state[2] = s2, state[3] = s3, state[4] = s4, state[5] = s5;
     for (int lane = 0; lane < LANES; lane++)
-        for (i64 j = i; j < sizes[lane]; j++) {
-            state[lane] = next[state[lane] * PLANE + columns[at[lane][j]]];
-            if (state[lane] >= accepting)
-                hits[lane][counts[lane]++] = (Hit){(u32)(begins[lane] + j + 1), state[lane] - accepting};
+        for (i64 j = begins[lane] + i; j < ends[lane]; j++) {
+            state[lane] = next[state[lane] * PLANE + columns[text[j]]];
+            if (RARELY(state[lane] >= accepting))
+                hits[lane][counts[lane]++] = (Hit){(u32)(j + 1), state[lane] - accepting};
         }
+}
+
+/* Of a whole block it is known when this is compiled where the lanes are, so that this takes no registers. */
+static void walk(const Tables *tables, const u8 *text, i64 from, i64 to, Hits hits, u32 counts[LANES]) {
+    if (to - from == BLOCK)
+        walk_parts(tables, text, from, to, (BLOCK + LANES - 1) / LANES, hits, counts);
+    else
+        walk_parts(tables, text, from, to, (to - from + LANES - 1) / LANES, hits, counts);
 }
 
 /* Whether a rule may find something where its literal stands. */

@@ -18,6 +18,9 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t i64;
 
+/* What a branch is laid out for. */
+#define RARELY(condition) __builtin_expect(!!(condition), 0)
+
 /* What bytes are, as bits of `Tables.bytes`. */
 enum {
     NAME = 1,        /* of names */

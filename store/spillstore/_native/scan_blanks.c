@@ -184,6 +184,8 @@ int value_may_follow(const Text *t, i64 stop, int strength) {
 /* Whether a name ends with a word for a password, in any case. */
 int called(const Text *t, i64 stop) {
     static const char *const WORDS[] = {"password", "passwd", "passphrase"};
+    if (stop < 1 || !one_of(t->text[stop - 1], "dDeE"))
+        return 0;
     for (int i = 0; i < 3; i++) {
         const i64 size = (i64)strlen(WORDS[i]);
         if (stands(t, stop - size, WORDS[i], size))
@@ -280,7 +282,8 @@ static int begins_cell(const Text *t, i64 at, i64 line) {
 /* Whether the name may head a column of the next lines: its line has titles alone, with a sign or two blanks between them. */
 int heads_column(Text *t, i64 begin, i64 stop) {
     if ((one_of(t->text[stop], ",;") && is(t, stop + 1, BLANK)) ||
-        (begin > 0 && !of_titles(t, begin - 1) && !is(t, begin - 1, LINE_END)))
+        (begin > 0 && !of_titles(t, begin - 1) && !is(t, begin - 1, LINE_END)) ||
+        (begin > 1 && at_is(t, begin - 1, ' ') && !of_titles(t, begin - 2) && !is(t, begin - 2, LINE_END)))
         return 0; /* most names are told by what stands beside them */
     const i64 line = line_before(t, begin), end = line_end_of(t, stop);
     if (end - begin > FAR)

@@ -143,13 +143,16 @@ static int looked_into(const Text *t, i64 at, i64 bracket) {
 
 /* Where the value ends in a word from `at` to `end`, if a sign follows that begins the next: `value,name=`. */
 i64 cut_of(const Text *t, i64 at, i64 end) {
-    for (; at < end; at++) {
-        if (!one_of(t->text[at], "&;,|"))
-            continue;
-        i64 name = at + 1;
-        while (name < end && name < at + 66 && (is(t, name, ALNUM) || one_of(t->text[name], "_.%$[]-"))) name++;
-        if (name > at + 1 && name < at + 66 && name < end && one_of(t->text[name], "=:"))
-            return at;
+    for (; at < end; at += 16) {
+        const Sixteen bytes = bytes_from(t, at);
+        u32 signs = bits_of((Sixteen)(bytes == '&') | (Sixteen)(bytes == ';') | (Sixteen)(bytes == ',') | (Sixteen)(bytes == '|'));
+        for (; signs && at + __builtin_ctz(signs) < end; signs &= signs - 1) {
+            const i64 sign = at + __builtin_ctz(signs);
+            i64 name = sign + 1;
+            while (name < end && name < sign + 66 && (is(t, name, ALNUM) || one_of(t->text[name], "_.%$[]-"))) name++;
+            if (name > sign + 1 && name < sign + 66 && name < end && one_of(t->text[name], "=:"))
+                return sign;
+        }
     }
     return end;
 }

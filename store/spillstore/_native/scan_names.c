@@ -152,9 +152,16 @@ static int path_between(const Text *t, i64 at, i64 begin) {
 /* Whether a console may print its value in the next line, since a prompt, a number or a path that begins its line stands
  * before: `> os.environ["DB_PASSWORD"]`, `2) "password"`, `/app/db/password`. */
 static __attribute__((noinline)) int asked_could(const Text *t, i64 begin, i64 line_end) {
-    if (!printed_could(t, line_end))
-        return 0;
     const i64 line = line_before(t, begin);
+    u32 signs = at_is(t, line, '/');
+    for (i64 at = line; at < begin && !signs; at += 16) { /* most lines have none of them */
+        Sixteen bytes = bytes_from(t, at);
+        signs = bits_of((Sixteen)(bytes == '>') | (Sixteen)(bytes == '$') | (Sixteen)(bytes == '#') | (Sixteen)(bytes == ']') |
+                        (Sixteen)(bytes == ')'));
+        signs &= begin - at < 16 ? (1u << (begin - at)) - 1 : 0xFFFF;
+    }
+    if (!signs || !printed_could(t, line_end))
+        return 0;
     return before_quotes(t, begin) == ')' || holds(t, line, begin, "> ") || holds(t, line, begin, "$ ") ||
            holds(t, line, begin, "# ") || holds(t, line, begin, "]: ") || holds(t, line, begin, ") ") ||
            (at_is(t, line, '/') && path_between(t, line, begin));
@@ -173,7 +180,7 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
     for (; at < line_end && (is(t, at, CLOSER | BLANK) || at_is(t, at, ')')); at++)
         if (one_of(t->text[at], "\\&%"))
             return 1;
-    if (at > stop + 1 && one_of(t->text[at - 1], "])") && holds(t, begin - BACK, begin, "loc"))
+    if (at > stop + 1 && one_of(t->text[at - 1], "])") && holds(t, line_before(t, begin), begin, "loc"))
         return 1; /* of an error in what was sent, whose value stands behind */
     if (at == line_end)
         return closed_could(t, begin, line_end) || asked_could(t, begin, line_end);
@@ -292,11 +299,10 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
 
 /* Whether a name that its line ends with may have its value in a line below: `name: DB_PASSWORD`, `> password`, a column. */
 static int last_of_line_could(Text *t, i64 begin, i64 stop) {
-    const i64 least = begin > 192 ? begin - 192 : 0;
-    const int labelled = holds(t, least, begin, "ame:") || holds(t, least, begin, "ey:") || holds(t, least, begin, "abel:");
-    return t->text[begin] == '-' || (labelled && labelled_could(t, begin, stop)) ||
-           asked_could(t, begin, stop) ||
-           holds(t, line_begin_behind(t, begin, least), begin, "|") || heads_column(t, begin, stop);
+    const i64 line = line_begin_behind(t, begin, begin > 192 ? begin - 192 : 0);
+    const int labelled = holds(t, line, begin, "ame:") || holds(t, line, begin, "ey:") || holds(t, line, begin, "abel:");
+    return t->text[begin] == '-' || (labelled && labelled_could(t, begin, stop)) || asked_could(t, begin, stop) ||
+           holds(t, line, begin, "|") || heads_column(t, begin, stop);
 }
 
 /* Whether a secret may stand behind the name at [begin, stop), or in a line below it. */
@@ -311,7 +317,7 @@ static int judged_could(Text *t, i64 begin, i64 stop) {
 
 /* The same for the name that holds a literal at [start, end). It may hold several, and is judged once. */
 int name_could(Text *t, i64 start, i64 end, const Literal *literal) {
-    if (end >= t->size)
+    if (RARELY(end >= t->size))
         return 1;
     i64 within = end - literal->skip;
     if (within <= t->stop && !t->answer)
@@ -323,7 +329,7 @@ int name_could(Text *t, i64 start, i64 end, const Literal *literal) {
     if (within <= t->stop)
         return 1;
     i64 stop = name_end(t, within);
-    if (stop >= t->size)
+    if (RARELY(stop >= t->size))
         return 1;
     if (!is(t, stop, FOLLOWS | LINE_END))
         return 0;

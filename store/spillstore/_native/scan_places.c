@@ -109,6 +109,18 @@ static i64 found_at(const Text *t, i64 at, i64 most, int byte) {
     return found ? found - t->text : most;
 }
 
+/* Where one of four bytes stands in [at, most), or `most`. */
+static i64 one_found_at(const Text *t, i64 at, i64 most, const char of[static 4]) {
+    for (; at < most; at += 16) {
+        const Sixteen bytes = bytes_from(t, at);
+        const u32 found = bits_of((Sixteen)(bytes == (u8)of[0]) | (Sixteen)(bytes == (u8)of[1]) | (Sixteen)(bytes == (u8)of[2]) |
+                                  (Sixteen)(bytes == (u8)of[3]));
+        if (found)
+            return at + __builtin_ctz(found) < most ? at + __builtin_ctz(found) : most;
+    }
+    return most;
+}
+
 /* Whether a value of SQL from `from` to `to` could be a secret below the name behind `commas` commas from `names` on. */
 static int below_name_could(Text *t, i64 names, int commas, i64 from, i64 to) {
     for (; commas; commas--) names = found_at(t, names, from, ',') + 1;
@@ -123,15 +135,14 @@ static int below_name_could(Text *t, i64 names, int commas, i64 from, i64 to) {
 static int inserted_could(Text *t, i64 at) {
     const i64 most = line_end_before(t, at, at + 512 < t->size ? at + 512 : t->size), names = found_at(t, at, most, '(') + 1;
     at = found_at(t, found_at(t, names, most, ')'), most, '(') + 1;
-    for (int commas = 0; at < most; at++) {
+    for (int commas = 0; (at = one_found_at(t, at, most, ",()'")) < most; at++) {
         u8 byte = t->text[at];
         commas += byte == ',';
         if (byte == '(' || byte == ')')
             return byte == '(';
         if (byte != '\'')
             continue;
-        i64 end = at + 1;
-        while (end < most && t->text[end] != '\'' && t->text[end] != '\\') end++;
+        const i64 end = one_found_at(t, at + 1, most, "'\\'\\");
         if (end >= most || t->text[end] == '\\' || at_is(t, end + 1, '\'') || below_name_could(t, names, commas, at + 1, end))
             return 1;
         at = end;

@@ -64,7 +64,11 @@ static int quote_between(const Text *t, i64 from, i64 to) {
 /* Whether so many of them are signs that a value behind a weak name may be drawn of all signs; such a one is in quotes. */
 static int signs_could_be(const Text *t, i64 from, i64 to) {
     int signs = 0;
-    for (i64 i = from; i < to; i++) signs += !is(t, i, ALNUM | BLANK);
+    for (; from < to && signs < LEAST_SIGNS; from += 16) {
+        const Sixteen bytes = bytes_from(t, from);
+        u32 others = ~(blanks_in(bytes) | (parts_in(bytes) & ~bits_of((Sixteen)(bytes == '_'))));
+        for (others &= to - from < 16 ? (1u << (to - from)) - 1 : 0xFFFF; others; others &= others - 1) signs++;
+    }
     return signs >= LEAST_SIGNS;
 }
 
@@ -283,15 +287,21 @@ int part_of_a_form(const Text *t, i64 begin) {
 /* Whether the next line that is not empty may be what a console prints: a word, with a mark or a number before it. */
 int printed_could(const Text *t, i64 line_end) {
     i64 at = line_end;
-    while (at < t->size && at < line_end + 512 && (is_space(t, at) || is(t, at, LINE_END))) at++;
+    for (i64 before = -1; at != before && at < t->size && at < line_end + 512;) {
+        before = at;
+        at = space_end(t, at);
+        at += is(t, at, LINE_END);
+    }
     const i64 most = at + 512 < t->size ? at + 512 : t->size;
     i64 end = line_end_before(t, at, most);
     if (at >= line_end + 512 || end >= most)
         return 1;
     while (end > at && (is(t, end - 1, BLANK) || one_of(t->text[end - 1], "\"'"))) end--;
-    for (i64 i = at; i < end; i++)
-        if (is(t, i, BLANK))
-            return printed_before(t, i) || one_of(t->text[at], "$(0");
+    for (i64 i = at; i < end; i += 16) {
+        const u32 blanks = blanks_in(bytes_from(t, i));
+        if (blanks && i + __builtin_ctz(blanks) < end)
+            return printed_before(t, i + __builtin_ctz(blanks)) || one_of(t->text[at], "$(0");
+    }
     return end - at >= 6;
 }
 

@@ -74,7 +74,7 @@ def _searcher_for(size: int) -> FirstTexts | Automaton | Scanner:
 
 def _try(look: Look, hits: Iterable[Hit], runs: list[tuple[int, int]], since: int) -> None:
     """Try the rules where their literals stand, and tell which runs are tokens."""
-    done = [max(0, since - family.back) for family in _FAMILIES]
+    done = [max(0, since - family.back) for family in _FAMILIES] if since else [0] * len(_FAMILIES)
     text, size = look.text, look.size
     for number, start, end in hits:
         _, rule, family, not_before = ENTRIES[number]

@@ -142,7 +142,8 @@ def compiled(expression: str, *, ends: bool = False) -> re.Pattern[bytes]:
 
 def line_start(text: bytes, at: int, low: int = 0) -> int:
     """Where the line begins that holds ``at``, or ``low`` if it begins before that."""
-    return max(text.rfind(b"\n", low, at), text.rfind(b"\r", low, at), low - 1) + 1
+    feed = max(text.rfind(b"\n", low, at), low - 1)
+    return max(text.rfind(b"\r", feed + 1, at), feed) + 1
 
 
 def name_start(text: bytes, stop: int, low: int = 0) -> int:
