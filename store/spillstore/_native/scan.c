@@ -28,7 +28,7 @@
  */
 #include "scan.h"
 
-#define VERSION 17
+#define VERSION 18
 #define BLOCK 65536
 #define LANES 6
 #define PLANE 32 /* columns of the table that stand side by side: a line of the processor's cache */

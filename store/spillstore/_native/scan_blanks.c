@@ -29,7 +29,7 @@ static int first_of_line(const Text *t, i64 begin) {
     for (int words = 0; words < 3; words++) { /* behind what grep puts before a line, and `main:` or `/main/db/` */
         if (line == begin || word_begins(t, line, t->tables->commands))
             return 1;
-        while (line < begin && (is(t, line, NAME) || one_of(t->text[line], "/@+:~^"))) line++;
+        while (line < begin && (is(t, line, NAME) || one_of(t->text[line], "/\\@+:~^"))) line++;
         if (line < begin && !at_is(t, line - 1, ':'))
             return 0;
         while (line < begin && is(t, line, BLANK | BULLET)) line++;

@@ -62,6 +62,11 @@ static int no_word_could(const Text *t, i64 at, i64 line_end, int strength) {
     if (byte == '[' && at_quote(t, blanks_end(t, at + 1)))
         return strength == PASSWORD ? quoted_could(t, blanks_end(t, at + 1), line_end, strength) != 0
                                     : (strength == SECRET || strength == TOKEN) && list_could(t, at + 1, line_end);
+    if (byte == '(') { /* a type in brackets, of Go: `(string) (len=3) "..."` */
+        for (end = at + 1; end < line_end && end < at + 20 && (is(t, end, NAME) || one_of(t->text[end], "[]")); end++) {}
+        if (at_is(t, end, ')') && is(t, end + 1, BLANK) && (at_quote(t, blanks_end(t, end + 1)) || at_is(t, blanks_end(t, end + 1), '(')))
+            return run_could_be(t, end, line_end, strength);
+    }
     int call = byte == '(' || (byte == '{' && at_is(t, at + 1, '{')) ||
                (byte == '$' && (at_is(t, at + 1, '(') || at_is(t, at + 1, '{'))); /* or a variable */
     i64 most = at + LONG_VALUE + 1 < line_end ? at + LONG_VALUE + 1 : line_end;
@@ -226,6 +231,8 @@ static __attribute__((noinline)) int known_could(Text *t, i64 begin, i64 stop, i
     const int spoken = blank && !dashed && left != '<' && left != ':';
     if (strength == WEAK && is(t, begin - 1, BLANK) && qualifier_before(t, begin - 1))
         strength = SECRET; /* of which less is asked than of a token: `Secret Key` is one */
+    if (strength == WEAK && left == ' ' && (byte == ':' || byte == '=') && stop - begin == 3 && memcmp(t->text + begin, "Key", 3) == 0)
+        strength = PASSWORD; /* of a label of two words, as `Wep Key:` */
     if (blank && strength != PASSWORD && called(t, stop))
         return 1; /* `PASSWOrD`, of which the words promise less */
     if (spoken && !value_may_follow(t, stop, strength))

@@ -8,14 +8,17 @@
 #define WORD_SIZE 16 /* bytes of the longest word of a group */
 #define WORD_SLOTS 2048
 #define MASKS 4      /* of a word: its own groups, and those of the words that it stands for */
+#define MASK_SIZE 16 /* bytes */
 #define MOST_PARTS (2 * LONGEST_NAME)
 
 /* As they stand in the tables: bytes alone, so that their order is the same on every machine. */
-typedef struct { u8 bytes[WORD_SIZE], masks[MASKS][8], count; } Known;
-typedef struct { u8 last[8], behind[8], among[8], longer, strength; } Row;
+typedef struct { u8 bytes[WORD_SIZE], masks[MASKS][MASK_SIZE], count; } Known;
+typedef struct { u8 last[MASK_SIZE], behind[MASK_SIZE], among[MASK_SIZE], longer, strength; } Row;
 
-static inline u64 groups_of(const u8 *mask) {
-    u64 groups;
+__extension__ typedef unsigned __int128 Groups; /* the order of its bytes does not matter, since it is only compared bit by bit */
+
+static inline Groups groups_of(const u8 *mask) {
+    Groups groups;
     memcpy(&groups, mask, sizeof groups);
     return groups;
 }
@@ -77,14 +80,14 @@ static i64 ending_of(const u8 *word, i64 size, const u8 *endings) {
 }
 
 /* The groups of the words that a small word is made of: `dbpassword`, `authtoken`, `apikey`. Returns how many. */
-static i64 apart(const Tables *tables, const u8 *word, i64 size, u64 *parts) {
+static i64 apart(const Tables *tables, const u8 *word, i64 size, Groups *parts) {
     const Known *known = (const Known *)word_of(tables, word, size);
     i64 count = 0, ending = known->count ? 0 : ending_of(word, size, tables->endings);
     if (ending) {
         parts[count++] = groups_of(((const Known *)word_of(tables, word, size - ending))->masks[0]);
         known = (const Known *)word_of(tables, word + size - ending, ending);
     } else if (!known->count && (ending = ending_of(word, size, tables->short_endings)) != 0) {
-        u64 first = groups_of(((const Known *)word_of(tables, word, size - ending))->masks[0]);
+        Groups first = groups_of(((const Known *)word_of(tables, word, size - ending))->masks[0]);
         if (first & groups_of(tables->before_short)) {
             parts[count++] = first;
             known = (const Known *)word_of(tables, word + size - ending, ending);
@@ -101,7 +104,7 @@ static inline int is_small(u8 byte) { return byte >= 'a' && byte <= 'z'; }
 static inline int is_digit(u8 byte) { return byte >= '0' && byte <= '9'; }
 
 /* The groups of the words of a name, which end at `_ - .`, at digits and before capitals. */
-static i64 parts_of(const Tables *tables, const u8 *name, i64 size, u64 *parts) {
+static i64 parts_of(const Tables *tables, const u8 *name, i64 size, Groups *parts) {
     u8 word[LONGEST_NAME];
     i64 count = 0;
     for (i64 at = 0, end; at < size; at = end) {
@@ -134,16 +137,16 @@ static i64 parts_of(const Tables *tables, const u8 *name, i64 size, u64 *parts) 
 static int promised(const Tables *tables, const u8 *name, i64 size) {
     if (size == 3 && memcmp(name, "psk", 3) == 0)
         return PASSWORD;
-    u64 parts[MOST_PARTS], among = 0;
+    Groups parts[MOST_PARTS], among = 0;
     const i64 cut = size > LONGEST_NAME ? size - LONGEST_NAME : 0;
     i64 count = parts_of(tables, name + cut, size - cut, parts);
     while (count > 1 && (parts[count - 1] & groups_of(tables->dropped))) count--;
     if (count == 0)
         return HARMLESS;
     for (i64 i = 0; i < count - 1; i++) among |= parts[i];
-    const u64 last = parts[count - 1], behind = count > 1 ? parts[count - 2] : 0;
+    const Groups last = parts[count - 1], behind = count > 1 ? parts[count - 2] : 0;
     for (const Row *row = (const Row *)tables->promises; row->strength; row++) {
-        u64 of_last = groups_of(row->last), of_behind = groups_of(row->behind), of_among = groups_of(row->among);
+        Groups of_last = groups_of(row->last), of_behind = groups_of(row->behind), of_among = groups_of(row->among);
         if ((!of_last || last & of_last) && (!of_behind || behind & of_behind) && (!of_among || among & of_among) &&
             count > row->longer)
             return row->strength;

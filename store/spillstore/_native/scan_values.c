@@ -203,7 +203,7 @@ static inline int line_ends_near(const Text *t, i64 at) {
 
 /* Whether a console may have printed what stands before a blank: `=> `, `2) `, `PASS `, `Out[1]: `, `C: `, `[1] `, `$1 = `. */
 static int printed_before(const Text *t, i64 blank) {
-    return one_of(t->text[blank - 1], ">)S]") || (at_is(t, blank - 1, ':') && (at_is(t, blank - 2, ']') || at_is(t, blank - 2, 'C')));
+    return one_of(t->text[blank - 1], ">)S]=") || (at_is(t, blank - 1, ':') && (at_is(t, blank - 2, ']') || at_is(t, blank - 2, 'C')));
 }
 
 static int is_space(const Text *t, i64 at) { return is(t, at, BLANK) || one_of(t->text[at], "\v\f"); }

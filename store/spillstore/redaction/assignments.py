@@ -39,7 +39,7 @@ _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}|(?:\A|\s)[-/]p):\Z")
 _SCOPED = re.compile(rb"(?::|\blet[ \t]{1,4}[bgstw]):\Z")  # of a class; of Vim
 _FOUND = re.compile(rb"(?:\A|[\r\n])%b\Z" % forms.FOUND.encode())
 _CONSTANT = re.compile(rb"(?![\"'`])(?:%b|\([ \t]{0,16})[\"']" % forms.ASSIGN.encode())
-_SECTION = re.compile(rb"(?:\A|[\s\"'{,])(?:[A-Za-z]\w+:){1,4}\Z")
+_SECTION = re.compile(rb"(?:\A|[\s\"'{,])(?:[A-Za-z]\w+:|[a-z]\w+::){1,4}\Z")
 _OF_SPRING = re.compile(rb"[ \t][pc]:\Z")  # attributes of beans
 _OF_A_SECTION = re.compile(
     rb"(?>[ \t]*+)=(?!=)|:[ \t]{1,8}+(?=[^\s:])|[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']|[ \t]{2,64}+(?=[\w\"'])"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STRENGTHS = {"": 1, "password": 2, "code": 2, "secret": 3, "token": 4, "weak": 5, "long": 5, "hint": 6}
 _WORD_SIZE = 16
-_MASK = 8  # bytes
+_MASK = 16  # bytes
 _MOST_JOINED = 3  # words that one stands for
 _SLOTS = 2048  # of the hash table of words
 

@@ -70,7 +70,7 @@ def classify(name: bytes) -> Named | None:
         for mark, kind in table.KINDS:
             if mark in joined:
                 return Named(kind, strength)
-        if strength == "token" and parts[-1] in {"key", "keys"}:
+        if strength == "token" and parts[-1] in table.KEYS:
             return Named("API_KEY", strength)
         if parts[-1] == "session":
             return Named("COOKIE", strength)

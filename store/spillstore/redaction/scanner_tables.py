@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spillstore.redaction.families import Entry
     from spillstore.redaction.look import Rule
 
-_VERSION = 17  # of the tables, the checks and the functions' arguments
+_VERSION = 18  # of the tables, the checks and the functions' arguments
 MOST_NAMES = 8192
 _PLANE = 32  # columns of the automaton's table that stand side by side, as in ``_native/scan.c``
 _LINE = 64  # bytes of a line of the processor's cache

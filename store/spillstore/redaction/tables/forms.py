@@ -67,7 +67,7 @@ _TAG = r"<(?:\w{1,30}:)?"
 BEFORE_OPTION = " \t\r\n\"'`[({,=|;\0"
 _OPENED = rf"(?:\A|[{re.escape(BEFORE_OPTION)}])"
 # What `grep` puts before a line: the file, the number, or both.
-FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
+FOUND = r"(?:(?:[\w~^@/.-]{1,64}:)?(?=[^\s:]{0,160}[./])[\w./\\@+-]{1,160}:(?:\d{1,7}:)?|(?:[\w@+-]{1,64}:)?\d{1,7}:)"
 # What puts numbers before lines: `cat -n`, a tool that reads a file, a frame of a report.
 NUMBERED = r"[ \t]{0,8}\d{1,7}(?:\t|→|[ \t]?(?:\||│)[ \t]?)"
 _FIRST = rf"[ \t]*(?:(?:[-+>#*|;]|//|/\*|--)[ \t]+)*(?:{_COMMAND})?(?:[\"']|\*\*)?"
@@ -153,8 +153,8 @@ FORMS: tuple[Form, ...] = (
         ASSIGN
         + r"(?:(?:Some|Ok|Just|String|String::from|SecretStr|SecretString|Secret|PASSWORD|CONVERT_TO|(?:sql\.)?Raw|string|str|bytes|b|u"
         + r"|\[\]byte|Buffer\.from|Secret(?:String|Box)?::(?:new|from)|(?:bytes|bytearray)\.fromhex|(?:binascii\.)?unhexlify|hex::decode|new[ \t](?:String|Secret|SecretString|Buffer)|(?:Token|Key|ApiKey|AuthToken|Credential|Password)(?:::|\.)(?:new|from|of|create))"
-        + r"\([ \t]{0,64}+(?=[\"'])|(?:string\(\d{1,9}\)|Some|Just|chr)[ \t]{1,64}+(?=\")|\\{0,8}[\"']\[\]byte\((?=\\{1,8}[\"']))",
-        'api_key = Some("%a{32}")\n\nlet token = Token::new("%a{32}");\n\nApiKey = Some "%a{32}"\n\n $ token: chr "%a{32}"\n\nsecret="[]byte(\\"%a{40}\\")"',
+        + r"\([ \t]{0,64}+(?=[\"'])|(?:string\(\d{1,9}\)|Some|Just|chr|\((?:\[\])?[a-z]\w{1,15}\)(?: \(len=\d{1,9}(?: cap=\d{1,9})?\))?)[ \t]{1,64}+(?=\")|\\{0,8}[\"']\[\]byte\((?=\\{1,8}[\"']))",
+        'api_key = Some("%a{32}")\n\nlet token = Token::new("%a{32}");\n\nApiKey = Some "%a{32}"\n\n $ token: chr "%a{32}"\n\nsecret="[]byte(\\"%a{40}\\")"\n\n ApiKey: (string) (len=32) "%a{32}"',
         'api_key = find("%a{32}")',
         _SIGNS,
     ),

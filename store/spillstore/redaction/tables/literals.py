@@ -81,6 +81,13 @@ LITERALS: tuple[Unquoted, ...] = (
         r"[A-Z].*:\s*",
         _END,
     ),
+    Unquoted(
+        "login: me   password: kittens",
+        "login: me,   password: kittens",
+        r"\blogin:[ \t]+[^\s,;]{1,64}[ \t]{2,16}",
+        r"password:[ \t]+",
+        _END,
+    ),
     Unquoted("{User:me Password:kittens}", "{user:me password:kittens}", r"[{ ]", r"[A-Z].*:", r"[} ]"),
     Unquoted("password=&quot;kittens&quot;", "password = kittens or", "", r".*;"),
     Unquoted(

@@ -46,7 +46,8 @@ WHERE = words(
 
 _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd "
-    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe geslo slaptazodis sifresi mima parol parolasi kodord losen mdp"
+    "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe geslo slaptazodis sifresi mima parol parolasi kodord losen mdp "
+    "motdepasse palavrapasse contrasenya contrasinal zaporka salasona kouling lykilord wagwoord nenosiri pasvorto senord"
 )
 # In other languages the word for it comes first, and where it is used behind: `senha_smtp`.
 _FOREIGN = _PASSWORD - words(
@@ -112,7 +113,13 @@ _ABOUT = words(
 _RUNS = words(
     "debug first second third last pre post opt filter band low high multi single test print after before run bypass to"
 )
-_KEYS = words("key keys")
+# In other languages what a key is for comes behind its word, which may be one for a password, too: `clave_sol`. Of some words only
+# what stands behind a letter of their own is told: of `l\xf6senord`, `n\xf8kkel`.
+_FOREIGN_KEYS = words(
+    "chave clave schluessel sleutel klucz chiave nokkel noekkel noegle nyckel avain kulcs anahtar anahtari cle llave kunci raktas "
+    "kljuc klyuch kluc kluch miyao cheie klic clef khoa clau atslega kleidi ssel kkel"
+)
+KEYS = words("key keys") | _FOREIGN_KEYS
 # Words before a secret's name that make it a hash, or an id.
 _NONE = words("hashed masked redacted identifier identifiers")
 
@@ -144,12 +151,20 @@ PROMISES: tuple[Promise, ...] = (
         words("pre"),
     ),
     Promise(
-        words("phrase word khau sandi"),
+        words("phrase word khau sandi laluan"),
         "password",
         "pass_phrase=%a{12}\n\npassWord=%a{12}\n\nmat_khau=%a{12}",
         "catch_phrase=%a{12}",
         words("pass mat kata"),
     ),
+    Promise(
+        words("chiave passe segreta secreta secrete secreto secret"),
+        "secret",
+        'parola_chiave: "%a{11}7"\n\npalabra_secreta=%a{11}7',
+        'parola_chiave: "scarpe"',
+        words("parola palabra palavra mot"),
+    ),
+    Promise(words("mat"), "secret", "KHOA_BI_MAT=%h{64}", "KHOA_BI_MAT=words", words("bi")),
     Promise(
         words("secret key keys"), "", "", "existingSecret: %a{24}", among=words("existing export delete")
     ),
@@ -176,6 +191,13 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("token tokens"), "", "", "publicKeyToken=%a{24}", among=words("public request")),
     Promise(words("token tokens"), "token", "authToken=%a{24}", "tokenizer=%a{24}"),
     Promise(
+        words("access api app application session sesion sessao bot"),
+        "token",
+        'jeton_acces: "%h{40}"\n\ntoken_acceso=%a{32}',
+        'token_acces: "words"',
+        words("token tokens"),
+    ),
+    Promise(
         words("code"),
         "token",
         "device_code=%a{40}\n\nrecovery_code: %h{4}7-a%h{4}",
@@ -196,32 +218,56 @@ PROMISES: tuple[Promise, ...] = (
         "code",
         "sms_code=4%d{5}",
         "zip_code=4%d{5}",
-        words("sms otp mfa verification confirmation security totp"),
+        words(
+            "sms otp mfa verification confirmation security totp door gate keypad lock entry garage disarm"
+        ),
     ),
-    Promise(words("api"), "token", "clave_api=%a{32}", "clave_apis=%a{32}", _KEYS),
-    Promise(_KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
-    Promise(_KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
-    Promise(_KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
-    Promise(_KEYS, "token", "X-Api-Key: %a{24}", "primary_key=%a{24}", among=words("api")),
-    Promise(_KEYS, "token", "stripe_key=%a{24}", "primary_key=%a{24}", _KEYED | PROVIDERS),
     Promise(
-        _KEYS,
+        words("ro rw"),
+        "secret",
+        "snmp_community_ro: %a{11}7",
+        "snmp_community_ro: public",
+        words("community"),
+    ),
+    Promise(
+        words("cookie"),
+        "token",
+        "RELEASE_COOKIE=%U{20}",
+        "RELEASE_COOKIE=monster",
+        words("erlang release rabbitmq elixir ejabberd couchdb"),
+    ),
+    Promise(
+        KEYS,
+        "token",
+        "ENCRYPTION_PRIMARY_KEY=%a{32}",
+        "PRIMARY_KEY=%a{32}",
+        words("primary"),
+        among=words("encryption"),
+    ),
+    Promise(words("api"), "token", "clave_api=%a{32}", "clave_api=words", KEYS),
+    Promise(KEYS, "", "", "cache_key=%a{24}", _PUBLIC),
+    Promise(KEYS, "", "", "public_api_key=%a{24}", among=words("public publishable")),
+    Promise(KEYS, "secret", "SECRET_KEY=%a{24}", "secretKeyName=%a{24}", among=words("secret")),
+    Promise(KEYS, "token", "X-Api-Key: %a{24}", "primary_key=%a{24}", among=words("api")),
+    Promise(KEYS, "token", "stripe_key=%a{24}", "primary_key=%a{24}", _KEYED | PROVIDERS),
+    Promise(
+        KEYS,
         "token",
         "PAGERDUTY_ROUTING_KEY=%h{32}",
         "routing_key=users.created",
         words("routing"),
         among=words("pagerduty"),
     ),
-    Promise(_KEYS, "long", "routing_key: %h{32}", "routing_key: users.created", words("routing")),
+    Promise(KEYS, "long", "routing_key: %h{32}", "routing_key: users.created", words("routing")),
     Promise(
-        _KEYS,
+        KEYS,
         "weak",
         "row_key=%a{32}\n\nGPG_KEY=%a{32}\n\ns3_key=%a{20}",
         "row_key=%h{32}\nGPG_KEY=%h{40}\ns3_key=builds/%h{32}.tgz",
         _LOCAL,
     ),
-    Promise(_KEYS, "long", "acme_key=%h{32}", "acme_key=%h{12}", longer=1),
-    Promise(_KEYS, "weak", "key=%a{32}", "key=%h{32}"),
+    Promise(KEYS, "long", "acme_key=%h{32}", "acme_key=%h{12}", longer=1),
+    Promise(KEYS, "weak", "key=%a{32}", "key=%h{32}"),
     Promise(
         words("base"),
         "secret",
@@ -245,7 +291,10 @@ PROMISES: tuple[Promise, ...] = (
         "token",
         "WORDPRESS_NONCE_SALT=%h{40}",
         "cache_salt=%h{32}",
-        words("auth nonce encryption hashids signing session"),
+        words("auth nonce encryption hashids signing session ticket derivation"),
+    ),
+    Promise(
+        words("salt"), "token", "LOGGED_IN_SALT=%a{24}", "BUILT_IN_SALT=%h{24}", words("in"), words("logged")
     ),
     Promise(words("auth authorization salt"), "weak", "AUTH_SALT=%a{32}", "author=%a{32}"),
     Promise(words("id"), "token", "secret_id=%a{24}", "user_id=%a{24}", words("secret")),
@@ -257,6 +306,7 @@ PROMISES: tuple[Promise, ...] = (
         "orderConfirmation=7%a{11}",
         among=_PASSWORD,
     ),
+    Promise(words("hmac"), "long", "ADYEN_HMAC=%h{64}", "REQUEST_HMAC=%h{64}", PROVIDERS),
     Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
     Promise(words("sessid sessionid phpsessid jsessionid"), "long", "PHPSESSID=%h{32}", "processid=%a{32}"),
     Promise(
@@ -277,11 +327,27 @@ PROMISES: tuple[Promise, ...] = (
     Promise(_ABOUT | _PUBLIC, "", "", "password_policy=%a{32}"),
     Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
     Promise(
+        words(
+            "primaria primario primaire publica publico publique pubblica foranea estrangeira etrangere esterna unica valida"
+        ),
+        "",
+        "",
+        "clave_primaria=%h{40}",
+        KEYS,
+    ),
+    Promise(
         words(""),
         "secret",
-        "haslo_bazy=7%a{11}\n\nsenha_smtp=%a{12}7",
+        "haslo_bazy=7%a{11}\n\nsenha_smtp=%a{12}7\n\nkata_sandi_smtp=%a{11}7",
         "senha_valida = senha",
-        among=_FOREIGN,
+        among=_FOREIGN | words("sandi khau laluan"),
+    ),
+    Promise(
+        words(""),
+        "token",
+        "CHAVE_CRIPTOGRAFIA=%h{64}\n\nclave_sol=%a{20}",
+        "clave_producto: 01010101",
+        among=_FOREIGN_KEYS - words("cle llave avain"),
     ),
     Promise(
         words(""),
@@ -341,34 +407,28 @@ JOINED = {
     "appskey": "app session key",
     "nwkkey": "network master key",
     # of other languages
-    "chave": "key",
-    "clave": "key",
-    "schluessel": "key",
-    "sleutel": "key",
-    "klucz": "key",
-    "chiave": "key",
-    "nokkel": "key",
-    "noekkel": "key",
-    "noegle": "key",
-    "nyckel": "key",
-    "avain": "key",
-    "kulcs": "key",
-    "anahtar": "key",
-    "anahtari": "key",
     "gizli": "secret",
+    "hemlighet": "secret",
+    "hemmelighed": "secret",
+    "hemmelighet": "secret",
+    "salaisuus": "secret",
+    "tajemstvi": "secret",
+    "tajomstvo": "secret",
+    "tajne": "secret",
+    "tajni": "secret",
+    "tajna": "secret",
+    "titok": "secret",
+    "skrivnost": "secret",
+    "slaptas": "secret",
+    "saladus": "secret",
+    "rahsia": "secret",
+    "himitsu": "secret",
+    "miwen": "secret",
+    "lingpai": "token",
     "katasandi": "kata sandi",
     "matkhau": "mat khau",
-    "cle": "key",
-    "llave": "key",
-    "kunci": "key",
-    "raktas": "key",
-    "kljuc": "key",
-    "klyuch": "key",
-    "miyao": "key",
     "rahasia": "secret",
     "titkos": "secret",
-    "cheie": "key",
-    "klic": "key",
     "secreta": "secret",
     "secreto": "secret",
     "segreta": "secret",
@@ -403,10 +463,11 @@ ENDINGS = (
     "apikey",
     "accesskey",
     "secretkey",
+    "api",
 )
 SHORT_ENDINGS = ("pass", "pwd", "pw")
 BEFORE_SHORT = words(
-    "auth new old vpn master bind usr svc guest wifi sip ldap imap backup unlock cert pfx db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
+    "auth new old control vpn master bind usr svc guest wifi sip ldap imap backup unlock cert pfx db user mysql my root admin smtp mail ftp pg postgres postgresql redis mongo proxy login web server remote sudo ssh vnc rdp "
     "svn git"
 )
 
@@ -415,6 +476,9 @@ PARTS = (
     "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord OSENORD dgangskode DGANGSKODE assord ASSORD ODEORD ALASANA parool PAROOL Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
     "chave Chave CHAVE clave_ Clave_ CLAVE_ clave. claveS claveA chiave CHIAVE schluessel Schluessel SCHLUESSEL sleutel Sleutel SLEUTEL klucz KLUCZ jeton JETON egredo egreto ecreta ecreto "
     "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi geslo GESLO azodis AZODIS atkhau parol PAROL Parol mima MIMA odord ODORD losen LOSEN mdp_ MDP_ kunci KUNCI raktas RAKTAS kljuc KLJUC klyuch KLYUCH "
+    "otdepasse otDePasse OTDEPASSE alavrapasse alavraPasse alavra_passe ALAVRA_PASSE ontrasenya ontrasinal aporka alasona outling ykilord agwoord enosiri asvorto SENORD senord ata_laluan atalaluan khoa_ KHOA_ BI_MAT bi_mat rapasse hoaApi kkel KKEL ssel SSEL klic_ KLIC_ kluc_ kluch tslega leidi_ alabra_secr arola_segr mmunity_r lang_cookie ang.cookie LANG_COOKIE ASE_COOKIE ase_cookie "
+    "ONTRASEN JELSZO OZINKA WAGWOORD YKILORD NENOSIRI PASVORTO ALASONA APORKA Anahtar Chiave Cheie Klucz Kljuc Klyuch Kulcs Kunci Llave Mima Noegle NOEGLE Nyckel Raktas Mdp_ "
+    "gizli Gizli GIZLI emmelig EMMELIG emlig_ EMLIG_ ahasia AHASIA EGRETO EGREDO ekret_ EKRET_ tajn Tajn TAJN itkos_ ITKOS_ miyao Miyao MIYAO ingpai LINGPAI clau_ CLAU_ clef_ CLEF_ "
     "kulcs KULCS cheie CHEIE llave LLAVE cle_api CLE_API cle_secr CLE_SECR cleApi cleSecr geheim GEHEIM Geheim "
     "kennwort Kennwort KENNWORT pswd PSWD evice_code _salt Salt passw Passw PASSW passphr Passphr PASSPHR passco Passco PASSCO redential REDENTIAL creds CREDS essionid essionId SESSID "
     "SESSIONID ession_id _pw _PW contrasena Contrasena _SALT CLI_AUTH masterauth totp TOTP epper EPPER sonar.login sonarLogin SONAR_LOGIN authtok _HMAC _hmac ms_code tp_code ation_code rity_code fa_code SMS_CODE"
@@ -447,7 +511,7 @@ MARKED = (
         "BEARER=",
         "BEARER:",
     ],
-    *(f"{word}{sign}" for word in ["pin", "Pin", "PIN", "otp", "OTP"] for sign in '=:" ,\t'),
+    *(f"{word}{sign}" for word in ["pin", "Pin", "PIN", "otp", "OTP"] for sign in '=:" ,\t\\'),
     *(f"{word}{sign}" for word in ["_code", "_CODE"] for sign in '=:"'),
     "pw ",
     "PW ",

@@ -73,7 +73,7 @@ _LINE = r"[^\r\n]{0,96}+(?=[\r\n])"
 _LINE_END = r"[ \t]{0,8}+(?=[\r\n])"
 
 # What makes a secret, and prints it.
-_MAKERS = "authkeys create|pikeys create|addstatictoken|keygen|genkey|oken create|okens create|oken generate|oken new|key generate|ecret generate|keyring generate|64decode"
+_MAKERS = "authkeys create|pikeys create|addstatictoken|keygen|genkey|nrollment-token|unnel token|oken create|okens create|oken generate|oken new|key generate|ecret generate|keyring generate|64decode"
 
 PHRASES: tuple[Phrase, ...] = (
     Phrase(
@@ -325,8 +325,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         _ASKED,
         "typed",
-        r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}(?:\xe2\x80[\x93\x94]|-|es|est|é|è|to))[ \t]{1,4}+[\"'`]?(?=[^\s\"'`])",
-        "пароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",
+        r"(?:(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}(?:\xe2\x80[\x93\x94]|-|es|est|é|è|to))[ \t]{1,4}+)?[\"'`]?(?=[^\s\"'`])",
+        "логин me, пароль Kit%a{8}7.x\n\nпароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",
         "la contraseña temporal es Kitten7.txt, por ahora",
     ),
     Phrase(
@@ -341,7 +341,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "hrase secr|hrase de pas",
         "value",
-        r"(?:\xc3\xa8te|se)(?: est)?" + _NARROW + ASSIGN,
+        r"(?:\xc3\xa8te|se)(?:[ \t][^\s:=,;(){}]{1,24}){0,3}" + _NARROW + ASSIGN,
         "La phrase secrète est : 7%a{13}",
         "La phrase secrète est :",
     ),
@@ -371,7 +371,7 @@ PHRASES: tuple[Phrase, ...] = (
         follows=r"[A-Za-z_]",
     ),
     Phrase(
-        "كلمة المرور|كلمة السر|كلمة مرور|رمز عبور|گذرواژه|پسورد|סיסמה|סיסמא|סיסמת|รหัสผ่าน|पासवर्ड|озинка|arolă|lažodis",
+        "كلمة المرور|كلمة_المرور|كلمة السر|كلمة_السر|كلمة مرور|رمز عبور|رمز_عبور|گذرواژه|پسورد|סיסמה|סיסמא|סיסמת|รหัสผ่าน|पासवर्ड|озинка|arolă|lažodis",
         "value",
         r"[^\s:=,;(){}]{0,64}(?:[ \t][^\s:=,;(){}]{1,24}){0,3}" + _NARROW + ASSIGN,
         "كلمة المرور: 7%a{11}\n\nסיסמה: 7%a{11}",
@@ -379,18 +379,18 @@ PHRASES: tuple[Phrase, ...] = (
         _NO_COLON,
     ),
     Phrase(
-        "مفتاح|λειδί|hóa API|hóa bí mật|unci API|밀 키|비밀키|認証キー|秘钥|金鑰|कुंजी|ключ|Ключ|ключа|Ключи|líč|økkel|øgle|heie API|heie secret|ljuč|tslēga|Võti|nahtarı",
+        "مفتاح|λειδί|hóa API|hóa bí mật|unci API|밀 키|비밀키|認証キー|秘钥|金鑰|कुंजी|ключ|Ключ|ключа|Ключи|КЛЮЧ|líč|økkel|øgle|heie API|heie secret|ljuč|tslēga|Võti|nahtarı",
         "value",
-        rf"(?=[ \t:=\"'-])(?:[ \t-][^\s:=,;(){{}}]{{1,48}}){{0,5}}{_NARROW}" + ASSIGN,
-        "Секретный ключ API для биллинга: %a{40}\n\nمفتاح API: %h{32}",
+        rf"(?=[ \t:=\"'_-])(?:[ \t_-][^\s:=,;(){{}}]{{1,48}}){{0,5}}{_NARROW}" + ASSIGN,
+        "Секретный ключ API для биллинга: %a{40}\n\nمفتاح API: %h{32}\n\nمفتاح_API=%h{32}",
         "Подключение: %h{40}\nключевое слово: utf8mb4_general_ci",
         r"(?:\A|[^\xd0\xd1])(?:[\xd0\xd1][\x80-\xbf])?",
         "long",
     ),
     Phrase(
-        "секрет|Секрет|токен|Токен|токена|토큰|시크릿|シークレット|ークン|โทเค็น|टोकन|elirteci|eheimnis",
+        "секрет|Секрет|СЕКРЕТ|токен|Токен|ТОКЕН|токена|토큰|시크릿|シークレット|ークン|dgangsnøgle|dgangsnøkkel|ugangsschlüssel|ugriffsschlüssel|tkomstnyckel|โทเค็น|टोकन|elirteci|eheimnis",
         "value",
-        rf"(?=[ \t:=\"'キ키]|-)(?:キー| 키|키)?(?:[ \t-][^\s:=,;(){{}}]{{1,48}}){{0,3}}{_NARROW}" + ASSIGN,
+        rf"(?=[ \t:=\"'キ키_]|-)(?:キー| 키|키)?(?:[ \t_-][^\s:=,;(){{}}]{{1,48}}){{0,3}}{_NARROW}" + ASSIGN,
         "Токен доступа: %a{40}\n\n액세스 토큰: %a{40}",
         "Секретарь: Kitten1987.x",
         promises="token",
@@ -606,6 +606,38 @@ PHRASES: tuple[Phrase, ...] = (
         r"(?:\A|[\r\n])",
         "token",
         follows="[0-9A-F]",
+    ),
+    Phrase(
+        "nmp community set |nmp community add ",
+        "mixed",
+        r"[^\r\n]{0,64}?\bname=(?=\S)",
+        "/snmp community set [ find default=yes ] name=7%a{11}",
+        "/snmp community set [ find default=yes ] name=public",
+    ),
+    Phrase(
+        ".pem |.der |.key |.p12 ",
+        "quoted",
+        r"(?=\")",
+        ': RSA server.pem "7%a{11}"\n\nme.example : P12 client.p12 "7%a{11}"',
+        'open server.pem "7%a{11}"',
+        r"(?:\A|[\r\n])[^\r\n:\"]{0,96}: (?:RSA|ECDSA|PKCS8|PKCS12|P12|BLISS) [\w./-]{1,96}",
+        follows='["]',
+    ),
+    Phrase(
+        "ootKey: 0x",
+        "issued",
+        r"(?=[0-9a-f])",
+        "[*] Target system bootKey: 0x%h{32}",
+        "[*] bootKey: 0x%h{4}",
+    ),
+    Phrase(
+        "* NTLM |* SHA1 |* LM   ",
+        "value",
+        r"[ \t]{0,8}+:[ \t]{1,4}+(?=[0-9a-f])",
+        "\t * NTLM     : %h{32}\n\t * SHA1     : %h{40}",
+        "\t * NTLM     : (null)",
+        r"(?:\A|[\r\n])[ \t]{0,16}",
+        "long",
     ),
     Phrase(
         "nmp community |nmp-community |nmp-community: ",
@@ -931,7 +963,7 @@ PHRASES: tuple[Phrase, ...] = (
         promises="token",
     ),
     Phrase(
-        "i-Fi key|iFi key|i-Fi Key|iFi Key|wifi key|WPA key|WPA2 key|WPA Key|WEP key|etwork key|etwork security key|WLAN-Schl|Netzwerkschl"
+        "i-Fi key|iFi key|i-Fi Key|iFi Key|wifi key|WPA key|WPA2 key|WPA Key|WEP key|etwork key|etwork security key|WLAN-Schl|wlan-schl|WLAN-schl|wlan schl|wifi-schl|WiFi-Schl|Wifi-Schl|Netzwerkschl"
         "|Netzwerksicherheitsschl|Sicherheitsschl|Clé Wi|clé Wi|Clé WiFi|clé WiFi|Clé WPA|clé WPA|Clé réseau|clé réseau|Clef W|clef W|Clé de sécurité|clé de sécurité|Clave Wi|clave Wi|Clave de red"
         "|Chave Wi|chave Wi|Chiave Wi|Chiave di rete",
         "column",
@@ -940,11 +972,19 @@ PHRASES: tuple[Phrase, ...] = (
         "WPA key: required\nWi-Fi key size: 12.5 bits",
     ),
     Phrase(
-        "口令|пароль|Пароль|contraseña|Contraseña|passe|hasło|Hasło|비번|şifre|clave|Clave|kata sandi|Kata sandi",
+        "口令|пароль|Пароль|ПАРОЛЬ|contraseña|Contraseña|CONTRASEÑA|hasło|Hasło|HASŁO|비번|şifre|ŞİFRE",
+        "value",
+        r"(?:(?:[_.-][^\s:=,;(){}\"']{1,32})?" + ASSIGN + r"|[ \t]?(?:是|为|為)[ \t]{0,2}(?=\S))",
+        "口令是 7%a{11} 。\n\nпароль: 7%a{11}\n\n口令: 7%a{11}\n\nПАРОЛЬ_БД=7%a{11}",
+        "a:пароль:7%a{11}",
+        _NO_COLON,
+    ),
+    Phrase(
+        "passe|clave|Clave|kata sandi|Kata sandi",
         "value",
         ASSIGN,
-        "пароль: 7%a{11}\n\n口令: 7%a{11}",
-        "a:пароль:7%a{11}",
+        "clave: 7%a{11}\n\nkata sandi: 7%a{11}",
+        "a:clave:7%a{11}",
         _NO_COLON,
     ),
     Phrase(
@@ -1014,7 +1054,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "패스|パス",
         "value",
-        f"(?:워드|ワード){ASSIGN}",
+        f"(?:워드|ワード|フレーズ|프레이즈){ASSIGN}",
         "パスワード: 7%a{11}",
         "a:パスワード:7%a{11}",
         _NO_COLON,

@@ -63,7 +63,7 @@ RUNS: dict[str, Run] = {
         _UNESCAPED,
         2,
         ends=r"[\r\n]|\Z|[\"'`]|\\[nrt\"'`\\]",
-        form=".*[^.,:]",
+        form="(?!.*</).*[^.,:]",
         looks="named",
         judged="bare",
     ),

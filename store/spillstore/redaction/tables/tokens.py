@@ -104,6 +104,8 @@ TOKENS = (
     ("ELEVENLABS_KEY",       "sk_0 sk_1 sk_2 sk_3 sk_4 sk_5 sk_6 sk_7 sk_8 sk_9 sk_a sk_b sk_c sk_d sk_e sk_f", "%h{47}(?!%w)", "sk_0%h{47}", "sk_0%h{15}"),
     ("ENDORLABS_KEY",        "endr+", "[A-Za-z0-9-]{16,}", "endr+%a{20}", "endr+%a{6}"),
     ("EXOSCALE_KEY",         "EXO", "%a{24,30}(?![A-Za-z0-9_+/=-])", "EXO%a{26}", "EXO%a{8}"),
+    ("CLOUDFLARE_TOKEN",     "eyJhIjoi", "[A-Za-z0-9+/=]{100,}", "eyJhIjoi%b{140}", "eyJhIjoi%b{30}"),
+    ("NATS_SEED",            "SUA SAA SOA SCA SNA SXA", "[A-Z2-7]{55}(?!%a)", "SUA%H{0}ABCDEFGHIJKLMNOPQRSTUVWXYZ234567ABCDEFGHIJKLMNOPQRSTUVW", "SUA%U{12}"),
     ("ELASTIC_TOKEN",        "eyJ2ZXIiOi", "[A-Za-z0-9+/]{100,}", "eyJ2ZXIiOi%b{120}", "eyJ2ZXIiOi%b{30}"),
     ("FACEBOOK_TOKEN",       "EAAB EAAC EAAD EAAG EAAI EAAM EAAO", "%a{80,}", "EAAB%a{84}", "EAAB%a{28}"),
     ("FIGMA_TOKEN",          "figd_", "%w{36,}", "figd_%w{40}", "figd_%w{13}"),
