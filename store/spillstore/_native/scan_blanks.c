@@ -288,15 +288,20 @@ int heads_column(Text *t, i64 begin, i64 stop) {
     const i64 line = line_before(t, begin), end = line_end_of(t, stop);
     if (end - begin > FAR)
         return 0;
-    int signs = 0;
-    for (i64 i = blanks_end(t, line), blanks = 0; i < end; i++) {
+    int signs = 0, commas = 0, semicolons = 0;
+    const i64 first = blanks_end(t, line);
+    for (i64 i = first, blanks = 0; i < end; i++) {
         u8 byte = t->text[i];
         if (!of_titles(t, i) || ((byte == ',' || byte == ';') && is(t, i + 1, BLANK)) ||
             (is(t, i, DIGIT) && begins_cell(t, i, line)))
             return 0;
         signs |= (TITLES[byte] & SIGN) | ((blanks > 1) & (byte != ' '));
+        commas |= byte == ',';
+        semicolons |= byte == ';';
         blanks = byte == ' ' ? blanks + 1 : 0;
     }
+    if (commas | semicolons) /* then they alone part the cells, and are at neither end of the line */
+        return !(commas & semicolons) && first == line && (end >= t->size || !one_of(t->text[end - 1], ",;"));
     return signs;
 }
 

@@ -72,11 +72,11 @@ static int ends_line(const Text *t, i64 at, i64 end) {
     return opened && one_of(t->text[end - 1], ")]}>");
 }
 
-/* Whether nothing but blanks stands before, two of them or a tab at least. */
+/* Whether nothing but blanks stands before, the last of them a tab or two spaces. */
 static int indented(const Text *t, i64 begin) {
     i64 at = begin;
     while (at > 0 && at > begin - BACK && is(t, at - 1, BLANK)) at--;
-    int blanks = at_is(t, begin - 1, '\t') || begin - at > 1;
+    int blanks = at_is(t, begin - 1, '\t') || (at_is(t, begin - 1, ' ') && at_is(t, begin - 2, ' '));
     at -= at > 0 && one_of(t->text[at - 1], "+-"); /* of a difference */
     return blanks && (at == 0 || is(t, at - 1, LINE_END));
 }

@@ -27,18 +27,21 @@ static int holds_digit(const u8 *at, i64 size) {
     }
 }
 
-/* How letters, capitals and digits change between `from` and `to`, and which of them there are. */
-typedef struct { i64 changes; int digit, small, capital; } Mix;
+/* How often letters, capitals and digits change between `from` and `to`, how many there are of each, and how long the longest
+ * piece of them is. */
+typedef struct { i64 changes, digit, small, capital, longest; } Mix;
 
 static Mix mix_of(const Text *t, i64 from, i64 to) {
     Mix mix = {0};
-    for (i64 i = from, before = 0; i < to; i++) {
+    for (i64 i = from, before = 0, piece = 0; i < to; i++) {
         u8 byte = t->text[i];
         i64 now = byte == '_' || byte == '-' ? 0 : is(t, i, DIGIT) ? 1 : byte >= 'a' ? 2 : 3;
+        piece = now ? piece + 1 : 0;
         mix.changes += now && before && now != before;
-        mix.digit |= now == 1;
-        mix.small |= now == 2;
-        mix.capital |= now == 3;
+        mix.digit += now == 1;
+        mix.small += now == 2;
+        mix.capital += now == 3;
+        mix.longest = piece > mix.longest ? piece : mix.longest;
         before = now;
     }
     return mix;
@@ -47,7 +50,8 @@ static Mix mix_of(const Text *t, i64 from, i64 to) {
 /* Whether they change as often as in a token that stands alone, or as in one of so many letters behind a name. */
 static int run_is_mixed(const Text *t, i64 from, i64 to) {
     const Mix mix = mix_of(t, from, to);
-    return mix.digit && mix.changes >= 5;
+    const int cases = mix.small >= 2 && mix.capital >= 2; /* a tenth of a body is of either, or it is in one piece */
+    return mix.digit && mix.changes >= 5 && (cases || mix.longest >= LEAST_BODY);
 }
 
 static int run_is_drawn(const Text *t, i64 from, i64 to) {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import addresses, assignments, commands, headers, hinted, prefixed, tokens, told
 from spillstore.redaction.candidates import Automaton, FirstTexts
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from spillstore.redaction.tables.rows import Place
 
 _SEEN = 2560  # bytes behind a literal that the scanner looks at, and more: what it drops before them stays so however the line goes on
+
+_BEHIND = 4096  # bytes behind the last literal in which a value that it promises is found nearly always
 
 
 def find(text: bytes, *, since: int = 0, final: bool, step: bool = False) -> Look:
@@ -49,23 +51,42 @@ def find(text: bytes, *, since: int = 0, final: bool, step: bool = False) -> Loo
     return look
 
 
-def search(data: bytes, low: int, high: int) -> Look | None:
-    """The same for whole lines, ``data[low:high]``, which are only copied if a rule may apply; None if none does."""
+class Part(NamedTuple):
+    """Whole lines of some data, and what was found in them; None if no rule can apply there.
+
+    Attributes:
+        low: where the first one begins.
+        high: where the last one ends.
+        look: what was found.
+    """
+
+    low: int
+    high: int
+    look: Look | None = None
+
+
+def search(data: bytes, low: int, high: int) -> list[Part]:
+    """The same for whole lines, ``data[low:high]``, in parts.
+
+    They end before the first line in which a rule may apply, ``_BEHIND`` bytes behind the last one, and with the lines. Only the second is
+    copied. Values that it promises in later lines are to be looked for in the third.
+    """
     scanner = _searcher_for(high - low)
-    hits = scanner.hits(data, high, low, high)
-    first = next(hits, None)
+    hits = list(scanner.hits(data, high, low, high))
     runs = list(scanner.runs(data, low, high))
-    if first is None and not runs:
-        return None
-    all_hits = hits if first is None else itertools.chain((first,), hits)
-    look = Look(data[low:high], final=True)
+    if not hits and not runs:
+        return [Part(low, high)]
+    starts, ends = zip(*(hit[1:] for hit in hits), *runs, strict=True)
+    first, last = line_start(data, min(starts), low), line_start(data, min(max(ends) + _BEHIND, high), low)
+    last = last if last > max(ends) else high
+    look = Look(data[first:last], final=True)
     _try(
         look,
-        ((number, start - low, end - low) for number, start, end in all_hits),
-        [(start - low, end - low) for start, end in runs],
+        ((number, start - first, end - first) for number, start, end in hits),
+        [(start - first, end - first) for start, end in runs],
         0,
     )
-    return look
+    return [Part(low, first), Part(first, last, look), Part(last, high)]
 
 
 def _searcher_for(size: int) -> FirstTexts | Automaton | Scanner:

@@ -11,7 +11,7 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from spillstore.redaction import finder, nextlines, pem
-from spillstore.redaction.finder import find
+from spillstore.redaction.finder import Part, find
 from spillstore.redaction.keys import Keys
 from spillstore.redaction.spans import Span
 from spillstore.runtime import lazy_patterns as re
@@ -61,14 +61,14 @@ class Scanned(NamedTuple):
     tried: int = 0
 
 
-def search(data: bytes, low: int, high: int) -> Look | None:
+def search(data: bytes, low: int, high: int) -> list[Part]:
     """The part of ``scan`` that takes most of its time, for whole lines, ``data[low:high]``, of which nothing was told.
 
-    Several threads may do it at once. None if nothing stands there that a rule could apply to.
+    Several threads may do it at once. What it returns are parts of them, in order.
     """
     if data.find(b"\x1b", low, high) < 0:
         return finder.search(data, low, high)
-    return find(uncoloured(data, low, high), final=True)
+    return [Part(low, high, find(uncoloured(data, low, high), final=True))]
 
 
 def scan(

@@ -191,16 +191,15 @@ class ByteRedactor:
         while parts := _parts(data, place):
             ahead = [Ahead(functools.partial(search, data, *part)) for part in parts[1:]]
             for part, searched in zip(parts, [None, *ahead], strict=True):
-                found = search(data, *part) if searched is None else searched.result()
-                if found is None and self._state == _NOTHING and not self._rules.patterns:
-                    out.append(memoryview(data)[slice(*part)])
-                    self._tally.looked_at += part[1] - part[0]
-                else:
-                    low, high = part
-                    found = Look(data[low:high], final=True) if found is None else found
+                for low, high, found in search(data, *part) if searched is None else searched.result():
+                    if found is None and self._state == _NOTHING and not self._rules.patterns:
+                        out.append(memoryview(data)[low:high])
+                        self._tally.looked_at += high - low
+                        continue
+                    look = Look(data[low:high], final=True) if found is None else found
                     # A text with colours was searched without them.
-                    text = found.text if len(found.text) == high - low else data[low:high]
-                    self._lines(text, found, out)
+                    text = look.text if len(look.text) == high - low else data[low:high]
+                    self._lines(text, look, out)
             place = parts[-1][1]
         return place
 

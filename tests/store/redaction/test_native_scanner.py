@@ -407,6 +407,9 @@ def test_changed_rows(both, number):
         ("│ api_key: │ @ │", "API_KEY"),
         ("password=[@].of(x)", "PASSWORD"),
         ("| secret: ║ @ |", "SECRET"),
+        ("Wep Key=49b", "PASSWORD"),
+        ("\t PASSORD= TENS\n", "PASSWORD"),
+        ('ApiKey: (string) (len=24) "8Fk2mP0qRt5XzA1cVb7NdE3g"', "API_KEY"),
     ],
 )
 def test_forms_that_it_once_dropped(both, text, kind):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import tracemalloc
 
@@ -364,6 +365,17 @@ def test_parts_of_many_lines_give_the_same(monkeypatch):
         assert fed([data[place : place + at_once] for place in range(0, len(data), at_once)]) == expected
         assert len(ahead) * at_once > len(data) // 2
         ahead.clear()
+
+
+def test_a_promise_goes_far_beyond_the_last_literal():
+    """Only the lines around literals are searched by rules, and those that a line of titles promises something in."""
+    plain = b"the quick brown fox and no more\n" * 5000
+    rows = [f"{number},{Maker(number).of(32, '0123456789abcdef')},x\n".encode() for number in range(8000)]
+    text = plain + b"id,api_key,plan\n" + b"".join(rows) + b"\n" + plain
+    given, counts = fed([text])
+    assert given == re.sub(rb"(?<=,)[0-9a-f]{32}(?=,)", b"[REDACTED: API_KEY]", text)
+    assert counts == {"API_KEY": len(rows)}
+    assert fed([text[place : place + 5000] for place in range(0, len(text), 5000)]) == (given, counts)
 
 
 @pytest.mark.parametrize("at_once", [700, WINDOW + 1, 4 * WINDOW, 10**9])

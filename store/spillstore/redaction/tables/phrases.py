@@ -1632,6 +1632,7 @@ PHRASES: tuple[Phrase, ...] = (
         CLOSER + r"[:=,]=?[ \t]{0,8}+[\"'`]?[\w.-]{1,64}:(?=[^\s:@/\"'`])",
         'dsn := "me:7%a{11}@tcp(db:3306)/x"\n\nsql.Open("mysql", "me:7%a{11}@/x")',
         'dsn := "mysql:host=db;user=me"',
+        follows=r"[ \t\"'`\\\]):=,]",
     ),
     Phrase(
         "accounts: ",
