@@ -41,7 +41,8 @@ class Promise(NamedTuple):
 
 WHERE = words(
     "prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
-    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext stdout it x b content contents pem"
+    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext stdout it x b content contents pem "
+    "old new previous legacy temp tmp internal external eu us uk emea apac enc encrypted v sandbox demo preprod preview canary standby replica"
 )
 
 _PASSWORD = words(
@@ -77,6 +78,13 @@ PROVIDERS = words(
     "launchdarkly mattermost meraki messagebird netlify rapidapi sendbird squarespace yandex zendesk kagi appsync bitbucket "
     "contentful confluent droneci dynatrace etsy finicity freshbooks looker postman pulumi scalingo sauce saucelabs sumologic "
     "thingsboard travisci vercel wakatime wordpress"
+)
+# What a password or a key may be for, where that is said behind it: `PASSWORD_DB`, `API_KEY_MAILER`.
+_FOR = PROVIDERS | words(
+    "db database sql smtp imap pop3 mysql mariadb pg pgsql postgresql postgres mongo mongodb redis rabbitmq amqp kafka elasticsearch "
+    "admin administrator root superuser api rest graphql ftp sftp ssh user app application server web website mail email mailer wifi "
+    "wlan vpn ldap jwt oauth backend frontend bot worker cron ci deploy registry git repo minio payment payments sms push webhook cloud "
+    "hosting router proxy nas jenkins nexus portainer keycloak magento shop erp crm sap oracle mssql session cookie encryption signing"
 )
 # Words before `key` that say it is one of a table, a cache, a text or a key ring, not of a service.
 _LOCAL = words(
@@ -324,6 +332,11 @@ PROMISES: tuple[Promise, ...] = (
         "masterSecretRef = db-credentials",
         among=_PASSWORD | words("secret token apikey"),
     ),
+    Promise(_FOR, "secret", "PASSWORD_DB=%a{11}7\n\nPASS_SMTP=%h{32}", "PASSWORD_DB=required", _PASSWORD),
+    Promise(_FOR, "token", "TOKEN_GITHUB=%h{40}\n\nSECRET_JWT=%a{40}", "TOKEN_USER=anna", words("secret token tokens")),
+    Promise(_FOR, "token", "API_KEY_MAILER=%h{32}", "CACHE_KEY_MAILER=%h{32}", KEYS, _KEYED - words("shared session")),
+    Promise(PROVIDERS, "token", "KEY_STRIPE=%h{32}", "KEY_USER=%h{32}", KEYS),
+    Promise(_FOR, "weak", "KEY_USER=%a{32}", "KEY_USER=%h{32}", KEYS),
     Promise(_ABOUT | _PUBLIC, "", "", "password_policy=%a{32}"),
     Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
     Promise(
