@@ -15,8 +15,9 @@ mended by what they miss of half ``a``; of half ``b`` only the figures are looke
 ``later.txt`` and ``later_lookalikes.txt`` are the same for tools written down after the rules had been mended by those, ``foreign.txt`` and
 ``foreign_lookalikes.txt`` for tools written down by one who had never seen the rules, and twice more ``wider.txt``,
 ``wider_lookalikes.txt``, ``newer.txt`` and ``newer_lookalikes.txt``; ``newest.txt`` and ``newest_lookalikes.txt`` were by a third one, who wrote what is met
-most, and ``latest.txt`` and ``latest_lookalikes.txt`` by two who wrote what is rare as well: old systems, many languages. Once rules were mended by
-what both halves of a collection show, only another one says how new outputs fare; that is so of all but ``newest``.
+most, ``latest.txt`` and ``latest_lookalikes.txt`` by two who wrote what is rare as well: old systems, many languages, and ``everyday.txt`` and
+``everyday_lookalikes.txt`` by one who was asked for what is met each day. Once rules were mended by what both halves of a collection show, only another
+one says how new outputs fare; that is so of all but ``newest`` and ``everyday``.
 ``beside`` counts the lines of the outputs in which no secret stands, and which must stay as they are.
 
 A text begins with a line of ``%%`` and its name. A secret counts as found if no eight characters of it in a row are
@@ -371,7 +372,7 @@ def main() -> int:
         ("texts without secrets, whole", of_lookalikes(drawn("lookalikes", options.seed))),
         *(
             score
-            for name in ("unseen", "later", "foreign", "wider", "newer", "newest", "latest")
+            for name in ("unseen", "later", "foreign", "wider", "newer", "newest", "latest", "everyday")
             for score in halves(name, range(options.seed, options.seed + 3))
         ),
         *(collections_of(options.data) if options.data else ()),

@@ -95,7 +95,7 @@ def test_the_command_prints_tables(
         "texts without secrets, whole",
         *(
             f"{name}, half {half}, {sort}"
-            for name in ("unseen", "later", "foreign", "wider", "newer", "newest", "latest")
+            for name in ("unseen", "later", "foreign", "wider", "newer", "newest", "latest", "everyday")
             for half in "ab"
             for sort in ("signed", "elsewhere", "all", "beside", "lookalike")
         ),

@@ -244,6 +244,7 @@ int label_could(Text *t, i64 stop, int strength) {
     for (i64 at = stop + 1; at < colon; at++)
         if (t->text[at - 1] == ' ' && (is(t, at, DIGIT) || (!is(t, at, ALNUM) && !one_of(t->text[at], "'\"/"))))
             return 0;
+    then += at_is(t, then, '`');
     return then > colon + 1 && (last_word_could(t, then, line_end_of(t, stop), strength) ||
                                 (strength == PASSWORD && typed_at(t, then, line_end_of(t, stop))));
 }

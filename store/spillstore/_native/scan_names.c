@@ -101,11 +101,27 @@ static int wrapped(const Text *t, i64 at, i64 end) {
     return end - at < 5 && then > end && at_is(t, then, '"') && word_begins(t, at, WRAPPERS);
 }
 
+/* Whether forty bytes at `at` are of the sorts that keys of Django have: OF_ALL_SIGNS of `shapes.py`. */
+static int of_all_signs(const Text *t, i64 at) {
+    for (i64 end = at + 40; at < end; at += 16) {
+        const Sixteen bytes = bytes_from(t, at);
+        const u32 signs = bits_of((Sixteen)(bytes == '!') | (Sixteen)(bytes - '#' < 4) | (Sixteen)(bytes - '(' < 4) | (Sixteen)(bytes == '-') |
+                                  (Sixteen)(bytes == '=') | (Sixteen)(bytes == '@') | (Sixteen)(bytes - '^' < 2));
+        const u32 all = signs | bits_of((Sixteen)(bytes - 'a' < 26) | (Sixteen)(bytes - '0' < 10));
+        const u32 seen = end - at < 16 ? (1u << (end - at)) - 1 : 0xFFFF;
+        if (~all & seen)
+            return 0;
+    }
+    return 1;
+}
+
 /* A value behind a sign. Returns 0 if no rule can find a secret in it, nor by any other form from this name on. */
 static int after_sign(Text *t, i64 begin, i64 sign, int length, i64 stop, int strength) {
     i64 at = blanks_end(t, sign + length);
     if (at >= t->size || is(t, at, LINE_END))
         return next_line_could(t, at, 1);
+    if (of_all_signs(t, at))
+        return 1;
     int word = is(t, at, ALNUM) && !is(t, at + 1, CLOSER) && !is(t, at + 2, CLOSER); /* and no letters before quotes */
     if (!word) {
         i64 line_end = line_end_of(t, stop);

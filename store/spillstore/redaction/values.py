@@ -128,7 +128,9 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
         quoted: it stands in quotes.
         literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
     """
-    salt = quoted and len(value) >= _SALT and _salted(value)
+    salt = len(value) >= _SALT and (
+        (quoted and _salted(value)) or shapes.OF_ALL_SIGNS.fullmatch(value) is not None
+    )
     program = not quoted and not literal and shapes.PROGRAM.search(value) is not None
     message = (quoted or not (literal or value.isascii())) and not salt and _message(value)
     if salt or program or message or harmless(value) or (not value.isascii() and _binary(value)):

@@ -62,7 +62,7 @@ _KEYED = words(
     "api access secret private signing sign encryption encrypt encode encoding decryption master account auth service app "
     "application consumer subscription storage shared webhook session cipher aes hmac rsa ssh deploy deployment admin "
     "integration ingest write license licence jwt sas bot oauth connection ssl tls token client server platform "
-    "publish management maps role unseal recovery tacacs radius ospf bgp ntp"
+    "publish nonce management maps role unseal recovery tacacs radius ospf bgp ntp"
 )
 PROVIDERS = words(
     "stripe openai anthropic aws azure google gcp github gitlab slack twilio sendgrid mailgun mailchimp datadog dd heroku "
@@ -115,7 +115,8 @@ _ABOUT = words(
     "reference arn version scope scopes required enabled min max age time date hash hashed digest checksum fingerprint index "
     "pos position offset kind store storage vault generator validator strength usage info description text title page form "
     "input view callback handler func function method event listener change changed up down press pressed code char chars "
-    "sha rev revision selector board sid kid accessor verification head org organization tenant zone account release client clients word words map maps set list dir folder location bits bit cache column table source schema range mode signature used"
+    "sha rev revision selector board sid kid accessor verification head org organization tenant zone account release client clients word words map maps set list dir folder location bits bit cache column table source schema range mode signature used "
+    "mgr stdin through specials query queries thing things jti uid uuid guid family subject audience issuer step steps state status"
 )
 # Words before `pass` of tests and compilers.
 _RUNS = words(
@@ -280,7 +281,7 @@ PROMISES: tuple[Promise, ...] = (
         words("base"),
         "secret",
         "SECRET_KEY_BASE=%h{128}",
-        "SECRET_BASE=%h{32}",
+        "SECRET_BASE=words",
         words("key"),
         among=words("secret"),
     ),
@@ -333,8 +334,21 @@ PROMISES: tuple[Promise, ...] = (
         among=_PASSWORD | words("secret token apikey"),
     ),
     Promise(_FOR, "secret", "PASSWORD_DB=%a{11}7\n\nPASS_SMTP=%h{32}", "PASSWORD_DB=required", _PASSWORD),
-    Promise(_FOR, "token", "TOKEN_GITHUB=%h{40}\n\nSECRET_JWT=%a{40}", "TOKEN_USER=anna", words("secret token tokens")),
-    Promise(_FOR, "token", "API_KEY_MAILER=%h{32}", "CACHE_KEY_MAILER=%h{32}", KEYS, _KEYED - words("shared session")),
+    Promise(
+        _FOR,
+        "token",
+        "TOKEN_GITHUB=%h{40}\n\nSECRET_JWT=%a{40}",
+        "TOKEN_USER=anna",
+        words("secret token tokens"),
+    ),
+    Promise(
+        _FOR,
+        "token",
+        "API_KEY_MAILER=%h{32}",
+        "CACHE_KEY_MAILER=%h{32}",
+        KEYS,
+        _KEYED - words("shared session"),
+    ),
     Promise(PROVIDERS, "token", "KEY_STRIPE=%h{32}", "KEY_USER=%h{32}", KEYS),
     Promise(_FOR, "weak", "KEY_USER=%a{32}", "KEY_USER=%h{32}", KEYS),
     Promise(_ABOUT | _PUBLIC, "", "", "password_policy=%a{32}"),
@@ -361,6 +375,21 @@ PROMISES: tuple[Promise, ...] = (
         "CHAVE_CRIPTOGRAFIA=%h{64}\n\nclave_sol=%a{20}",
         "clave_producto: 01010101",
         among=_FOREIGN_KEYS - words("cle llave avain"),
+    ),
+    Promise(
+        words(""),
+        "token",
+        "password_alpha=Kit%a{8}7.x\n\ntoken_alpha=%h{40}",
+        "password_alpha=words\ntoken_alpha=words",
+        _PASSWORD | words("secret token"),
+    ),
+    Promise(
+        words(""),
+        "token",
+        "API_KEY_ALPHA=%h{32}",
+        "CACHE_KEY_ALPHA=%h{32}",
+        KEYS,
+        words("api secret access master"),
     ),
     Promise(
         words(""),

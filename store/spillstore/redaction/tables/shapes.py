@@ -97,6 +97,12 @@ HAN = _shape(
     "\xe8\x87\xb3a8",
 )
 HYPHENATED = _shape(rb"[a-z]+(?:[-/][a-z]+)*(?:-v?\d{1,2})?", "my-first-cat-v2", "my_first_cat")
+# of a key that Django makes: fifty characters of all sorts but capitals, ten signs at least
+OF_ALL_SIGNS = _shape(
+    rb"(?=(?:[a-z0-9]*+[!@#$%^&*()_=+-]){10})(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])[a-z0-9!@#$%^&*()_=+-]{40,64}",
+    "k7#m(2v=x9&q!w_5)t+b8*z^d3-f6%h1@j4$r0#n(p2s=u7&y!",
+    "hash = (hash << 5) + (seed ^ value) * 31 & 255 - k",
+)
 CAMELS = _shape(classes.CAMELS.encode(), "MyURLForCats", "xKqTTbYe")
 CLUSTER = _shape(rb"[bcdfghjklmnpqrstvwxz]{6}", "abcdfghz", "abcdefgh", "search")
 _VERSION = rb"[\^~<>=v!]{0,3} ?\d+(?:\.(?:\d+|[x*]))+(?:[-.+]?(?:alpha|beta|rc|pre|dev|next|canary|snapshot|post|final)[.\d-]*)?[-+]?"
