@@ -522,6 +522,14 @@ def test_names(name, kind):
 # --- literals ---
 
 
+def test_an_empty_line_ends_a_table():
+    """What is printed next is none of its columns."""
+    token = Maker(4).of(32)
+    table = f"NAME   API TOKEN\nci     {token}\n"
+    other = f"\nbuild  {Maker(5).of(32)}\n"
+    assert redact(table + other) == table.replace(token, "[REDACTED: TOKEN]") + other
+
+
 def test_no_literal_hides_another():
     """A token is found though its literal stands inside of another's."""
     maker = Maker(1)

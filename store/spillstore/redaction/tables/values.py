@@ -111,6 +111,7 @@ VARIABLES: tuple[Harmless, ...] = (
         "$NAME7",
         "$7name",
     ),
+    Harmless(r"(?:\|[A-Za-z_]+=?)+", "|ApiKey|SecretKey=", "|Api7Key"),
     Harmless(r"\[[A-Z]\w*!\]!?", "[ApiKey!]!", "[Api7Key!"),
     Harmless(r"[:/@%]?\{[A-Za-z_]+|[:/@%]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
     Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[\(?[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
