@@ -389,7 +389,7 @@ PROMISES: tuple[Promise, ...] = (
         "API_KEY_ALPHA=%h{32}",
         "CACHE_KEY_ALPHA=%h{32}",
         KEYS,
-        words("api secret access master"),
+        words("api secret access master private encryption deploy service account signing auth license"),
     ),
     Promise(
         words(""),
