@@ -287,6 +287,13 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(words("base"), "long", "db_key_base=%h{128}", "key_base=%h{128}", words("key"), longer=2),
     Promise(words("credential credentials creds"), "token", "aws_credentials=%a{24}", "credentials=%d{9}"),
+    Promise(
+        words("access auth"),
+        "",
+        "",
+        "KeychainAccess: %h{40}\nFirebaseAuth: %h{40}",
+        words("keychain firebase"),
+    ),
     Promise(words("auth"), "long", "X-Mailer-Auth │ %h{40}", "auth │ %h{40}", longer=1),
     Promise(
         words("salt"),
