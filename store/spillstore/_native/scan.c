@@ -102,7 +102,7 @@ i64 spillstore_scan(const Tables *tables, const u8 *text, i64 size, i64 whole, i
                     Hits hits) {
     u32 counts[LANES];
     i64 found = 0;
-    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1, .typed = -1};
+    Text t = {.tables = tables, .text = text, .size = size, .is = tables->bytes, .line = 1, .within = 1, .typed = -1};
     while (*from < size) {
         i64 to = *from + BLOCK < size ? *from + BLOCK : size;
         walk(tables, text, *from, to, hits, counts);

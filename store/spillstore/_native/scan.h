@@ -114,6 +114,7 @@ typedef struct {
     i64 size;
     const u32 *is;
     i64 line, line_end; /* where the line ends that was looked at last, and from where on that is known */
+    i64 within, seen;   /* between them no line ends */
     i64 stop;           /* where the name ends that was judged last */
     int answer;         /* whether a secret could stand behind it */
     i64 told, typed;    /* up to where `told_could` has looked; where the last word stood that looks typed */

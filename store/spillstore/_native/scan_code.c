@@ -113,18 +113,33 @@ static int literal_could(const Text *t, i64 begin, i64 stop, i64 at, i64 end) {
     return !one_of(t->text[begin - 2], ",(){};") && (sign_before || plain || t->text[begin - 2] == 's');
 }
 
+/* Where the next byte stands that `call_in` looks at, or `end`. */
+static i64 sign_of_call(const Text *t, i64 at, i64 end) {
+    for (; at < end; at += 16) {
+        const Sixteen bytes = bytes_from(t, at);
+        const u32 found = bits_of((Sixteen)(bytes == '(') | (Sixteen)(bytes == ')') | (Sixteen)((bytes | 32) == '}') | (Sixteen)(bytes == '&') |
+                                  (Sixteen)((bytes | 32) == '|') | (Sixteen)(bytes == '<') | (Sixteen)(bytes == ';') | (Sixteen)(bytes == 0xE2) |
+                                  (Sixteen)(bytes == 0xC2));
+        if (found)
+            return at + __builtin_ctz(found) < end ? at + __builtin_ctz(found) : end;
+    }
+    return end;
+}
+
 /* Where the first call begins in a word, if what is judged of it holds it; -1 if none does. */
 static i64 call_in(const Text *t, i64 at, i64 end) {
-    int plain = 1; /* letters and dots alone so far: brackets that end them may end the value */
-    for (i64 i = at; i < end; i++) {
+    for (i64 i = at; (i = sign_of_call(t, i, end)) < end; i++) {
         u8 byte = t->text[i], then = i + 1 < end ? t->text[i + 1] : 0;
         if (byte == '(' && i > at && (is(t, i - 1, ALNUM) || one_of(t->text[i - 1], "_$")))
             return i;
         if (one_of(byte, "&|\\\xe2\xc2") || (byte == '<' && then == '/') || (byte == ';' && then == ';'))
             return -1;
-        if (plain && one_of(byte, ")]}") && then && one_of(then, ")]}.;,"))
-            return -1;
-        plain &= is(t, i, NAME) && byte != '-';
+        if (one_of(byte, ")]}") && then && one_of(then, ")]}.;,")) { /* behind letters and dots alone it may end the value */
+            i64 plain = at;
+            while (plain < i && is(t, plain, NAME) && t->text[plain] != '-') plain++;
+            if (plain == i)
+                return -1;
+        }
     }
     return -1;
 }

@@ -201,7 +201,7 @@ static int after_closer(Text *t, i64 begin, i64 stop, i64 line_end, int strength
     for (; at < line_end && (is(t, at, CLOSER | BLANK) || at_is(t, at, ')')); at++)
         if (one_of(t->text[at], "\\&%"))
             return 1;
-    if (at > stop + 1 && one_of(t->text[at - 1], "])") && holds(t, line_before(t, begin), begin, "loc"))
+    if (at > stop + 1 && t->text[stop] != '`' && one_of(t->text[at - 1], "])") && holds(t, line_before(t, begin), begin, "loc"))
         return 1; /* of an error in what was sent, whose value stands behind */
     if (at == line_end)
         return closed_could(t, begin, line_end) || asked_could(t, begin, line_end);

@@ -154,10 +154,14 @@ int sign_at(const Text *t, i64 at) {
 i64 line_end_of(Text *t, i64 at) {
     if (at >= t->line && at <= t->line_end)
         return t->line_end - at > REACH ? at + REACH : t->line_end;
-    i64 most = line_end_before(t, at, at + REACH < t->size ? at + REACH : t->size);
+    const int within = at >= t->within && at <= t->seen; /* then it goes on up to there */
+    i64 most = line_end_before(t, within ? t->seen : at, at + REACH < t->size ? at + REACH : t->size);
     if (most == t->size || is(t, most, LINE_END)) {
         t->line = at;
         t->line_end = most;
+    } else {
+        t->within = within ? t->within : at;
+        t->seen = most > t->seen || !within ? most : t->seen;
     }
     return most;
 }
