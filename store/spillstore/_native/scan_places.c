@@ -109,14 +109,17 @@ static i64 found_at(const Text *t, i64 at, i64 most, int byte) {
     return found ? found - t->text : most;
 }
 
-/* Where one of four bytes stands in [at, most), or `most`. */
-static i64 one_found_at(const Text *t, i64 at, i64 most, const char of[static 4]) {
+/* Where one of two bytes stands in [at, most), or `most`; counts the commas before it. */
+static i64 one_found_at(const Text *t, i64 at, i64 most, u8 one, u8 other, int *commas) {
     for (; at < most; at += 16) {
         const Sixteen bytes = bytes_from(t, at);
-        const u32 found = bits_of((Sixteen)(bytes == (u8)of[0]) | (Sixteen)(bytes == (u8)of[1]) | (Sixteen)(bytes == (u8)of[2]) |
-                                  (Sixteen)(bytes == (u8)of[3]));
-        if (found)
-            return at + __builtin_ctz(found) < most ? at + __builtin_ctz(found) : most;
+        const u32 found = bits_of((Sixteen)(bytes == one) | (Sixteen)(bytes == other)), within = most - at < 16 ? (1u << (most - at)) - 1 : 0xFFFF;
+        u32 before = bits_of((Sixteen)(bytes == ',')) & within;
+        if (found & within)
+            before &= (found & -found) - 1;
+        for (; before; before &= before - 1) ++*commas;
+        if (found & within)
+            return at + __builtin_ctz(found);
     }
     return most;
 }
@@ -135,19 +138,17 @@ static int below_name_could(Text *t, i64 names, int commas, i64 from, i64 to) {
 static int inserted_could(Text *t, i64 at) {
     const i64 most = line_end_before(t, at, at + 512 < t->size ? at + 512 : t->size), names = found_at(t, at, most, '(') + 1;
     at = found_at(t, found_at(t, names, most, ')'), most, '(') + 1;
-    for (int commas = 0; (at = one_found_at(t, at, most, ",()'")) < most; at++) {
-        u8 byte = t->text[at];
-        commas += byte == ',';
-        if (byte == '(' || byte == ')')
-            return byte == '(';
-        if (byte != '\'')
-            continue;
-        const i64 end = one_found_at(t, at + 1, most, "'\\'\\");
-        if (end >= most || t->text[end] == '\\' || at_is(t, end + 1, '\'') || below_name_could(t, names, commas, at + 1, end))
+    for (int commas = 0, inside = 0;;) {
+        const i64 quote = found_at(t, at, most, '\''), bracket = one_found_at(t, at, quote, '(', ')', &commas);
+        if (bracket < quote)
+            return t->text[bracket] == '(';
+        if (quote == most)
+            return most == t->size || !is(t, most, LINE_END);
+        const i64 end = one_found_at(t, quote + 1, most, '\'', '\\', &inside);
+        if (end >= most || t->text[end] == '\\' || at_is(t, end + 1, '\'') || below_name_could(t, names, commas, quote + 1, end))
             return 1;
-        at = end;
+        at = end + 1;
     }
-    return most == t->size || !is(t, most, LINE_END);
 }
 
 static int line_start_could(const Text *t, i64 start) {

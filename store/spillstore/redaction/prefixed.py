@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LEAST, MOST = 23, 512  # bytes of a token; as in ``_native/scan_runs.c``
 _NEAR = MOST + 8
+_LETTERS = classes.members(r"[\w-]")
 _NOT_BEFORE = frozenset(classes.BEFORE_RUN.encode() + b"\\%")
 _DIGEST_BACK = 14
 _HASHES = frozenset({27, 43, 86})  # letters of hashes in base64 for URLs
@@ -143,10 +144,11 @@ def _hold(look: Look) -> None:
     """Hold back what stands behind a prefix, if the text ends in it or in a full stop behind it, and a token may begin so."""
     text = look.text
     stop = look.size - text.endswith(b".")
-    found = shapes.AT_END.search(text, max(0, stop - _NEAR), stop)
-    if found is None or stop - found.start() >= _NEAR:
+    tail = text[max(0, stop - _NEAR) : stop]
+    letters = len(tail) - len(tail.rstrip(_LETTERS))
+    if letters >= _NEAR:
         return
-    start = _begin(text, found.start())
+    start = _begin(text, stop - letters)
     prefix = shapes.PREFIX.match(text, start, stop) if start >= 0 else None
     if prefix is None or prefix.end() == stop:
         return  # nothing of a secret is there

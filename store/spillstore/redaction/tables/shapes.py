@@ -165,7 +165,6 @@ NAMED_SO = _shape(
 # --- of tokens with a prefix ---
 WORDS_BEFORE = rb"(?>(?:(?:[a-z]{1,12}|[A-Z]{1,12})\d{0,2}[_-]){1,4})"
 RUN = _shape(rb"(?<![\w-])[\w-]{23,}+", "acme_live_8Fk2abcdefghijkl", "acme_live_8Fk2")
-AT_END = _shape(rb"[\w-]*+\Z", "abc", "ab c")
 GROWS = _shape(rb"[^\w-]", ".", "_")
 ESCAPED = _shape(
     rb"(?<=\\)(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|(?<=%)[0-9A-Fa-f]{2}", "\\n", "n", "search"
