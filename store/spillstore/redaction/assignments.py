@@ -39,7 +39,9 @@ _ENVIRONMENT = re.compile(rb"(?i)(?:\$\{?env|<\w{1,30}|(?:\A|\s)[-/]p):\Z")
 _SCOPED = re.compile(rb"(?::|\blet[ \t]{1,4}[bgstw]):\Z")  # of a class; of Vim
 _FOUND = re.compile(rb"(?:\A|[\r\n])%b\Z" % forms.FOUND.encode())
 _CONSTANT = re.compile(rb"(?![\"'`])(?:%b|\([ \t]{0,16})[\"']" % forms.ASSIGN.encode())
-_SECTION = re.compile(rb"(?:\A|[\s\"'{,])(?:[A-Za-z]\w+:|[a-z]\w+::){1,4}\Z")
+_SECTION = re.compile(rb"(?:\A|[\s\"'{,])(?:[A-Za-z]\w+:){1,4}\Z")
+_OF_PUPPET = re.compile(rb"(?:\A|[\r\n])[ \t]{0,8}(?:[a-z]\w+::){1,4}\Z")  # keys of its data
+_PASS = 4  # letters of a name that is one of a compiler's, too
 _OF_SPRING = re.compile(rb"[ \t][pc]:\Z")  # attributes of beans
 _OF_A_SECTION = re.compile(
     rb"(?>[ \t]*+)=(?!=)|:[ \t]{1,8}+(?=[^\s:])|[\"'][ \t]{0,8}+:[ \t]{0,8}+[\"']|[ \t]{2,64}+(?=[\w\"'])"
@@ -176,6 +178,11 @@ def _of_a_resource(text: bytes, begin: int, stop: int) -> bool:
         or _ENVIRONMENT.search(text, max(0, begin - 32), begin)
         or (_SCOPED.search(text, max(0, begin - 16), begin) and _CONSTANT.match(text, stop))
         or (_OF_A_SECTION.match(text, stop) and _SECTION.search(text, max(0, begin - BACK), begin))
+        or (
+            text.startswith(b": ", stop)
+            and stop - begin > _PASS
+            and _OF_PUPPET.search(text, max(0, begin - BACK), begin)
+        )
         or (text.startswith(b'="', stop) and _OF_SPRING.search(text, max(0, begin - 3), begin))
     ):
         return False

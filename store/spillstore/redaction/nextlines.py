@@ -241,7 +241,7 @@ def _cell(line: bytes, expected: Expected) -> _Judged:
     if len(cells) != expected.columns or match is None or len(line) > TRIMMED:
         return (at, at, False), None
     secret = (sign in b",;" or _in_a_table(match[2], expected)) and _secret(match[2], expected)
-    return (at + match.start(2), at + match.end(2), secret), _begun(expected)
+    return (at + match.start(2), at + match.end(2), secret), expected
 
 
 def _aligned(line: bytes, expected: Expected) -> _Judged:
@@ -255,12 +255,7 @@ def _aligned(line: bytes, expected: Expected) -> _Judged:
         return None, None
     end = at + len(line[at:].split(None, 1)[0])
     value = line[at:end]
-    return (at, end, _in_a_table(value, expected) and _secret(value, expected)), _begun(expected)
-
-
-def _begun(expected: Expected) -> Expected:
-    """A table whose first line was seen: an empty line ends it."""
-    return expected._replace(passed=_MOST_PASSED)
+    return (at, end, _in_a_table(value, expected) and _secret(value, expected)), expected
 
 
 def _in_a_table(value: bytes, expected: Expected) -> bool:

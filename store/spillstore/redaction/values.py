@@ -54,6 +54,7 @@ _DIGITS = 4  # of a number in a name
 _KINDS_OF_LETTERS = 6
 _SALT = 40  # bytes of a salt, at least
 _KINDS_OF_SIGNS = 10
+_SIGNS_OF_DJANGO, _JOINTS = 5, frozenset({b"-", b"_"})
 _HEX_BITS = 2.8
 _LONG_WORD = 12  # letters and digits
 _LONG_PART = 40  # bytes, of which six may be a word by chance
@@ -129,7 +130,7 @@ def judged(value: bytes, strength: str, *, quoted: bool = True, literal: bool = 
         literal: what is not quoted is a literal too where it stands: a shell's assignment, a URL, a line of its own.
     """
     salt = len(value) >= _SALT and (
-        (quoted and _salted(value)) or shapes.OF_ALL_SIGNS.fullmatch(value) is not None
+        (quoted and _salted(value)) or (strength != "weak" and _of_all_signs(value))
     )
     program = not quoted and not literal and shapes.PROGRAM.search(value) is not None
     message = (quoted or not (literal or value.isascii())) and not salt and _message(value)
@@ -338,6 +339,16 @@ def _random(value: bytes, *, hashes: bool) -> bool:
     if shapes.HEX.fullmatch(value):
         return hashes and drawn(value) and entropy(value) >= _HEX_BITS
     return drawn(value) and entropy(value) >= _WEAK_BITS
+
+
+def _of_all_signs(value: bytes) -> bool:
+    """Whether it is a key as Django makes them."""
+    signs = set(shapes.PUNCTUATION.findall(value)) - _JOINTS
+    return (
+        shapes.OF_ALL_SIGNS.fullmatch(value) is not None
+        and len(signs) >= _SIGNS_OF_DJANGO
+        and not harmless(value)
+    )
 
 
 def _salted(value: bytes) -> bool:

@@ -280,7 +280,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "ended",
-        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}(?<!\.)){1,10}[ \t]?:[ \t]{1,4}+(?=\S)",
+        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,10}[ \t]?:[ \t]{1,4}+(?=\S)",
         'Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}\n\n{"text":"token refreshed: %a{40}"}\n\nthe key to go on, shown once: %a{40}',
         "Save this token now: it is the only time",
         _BLANK,
@@ -289,8 +289,8 @@ FORMS: tuple[Form, ...] = (
         of="password secret token weak long",
     ),
     Form(
-        "ended",
-        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}(?<!\.)){1,10}[ \t]?:[ \t]{1,4}+`(?=[^\s`])",
+        "issued",
+        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}(?<!\.)){1,10}[ \t]?:[ \t]{1,4}+`(?=[A-Za-z0-9_-])",
         "API token for the importer: `%h{40}`",
         "Save this token now: `token`",
         _BLANK,

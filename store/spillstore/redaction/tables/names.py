@@ -41,14 +41,17 @@ class Promise(NamedTuple):
 
 WHERE = words(
     "prod production dev develop development stage staging test testing live local qa uat value val string str text plain raw "
-    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext stdout it x b content contents pem "
-    "old new previous legacy temp tmp internal external eu us uk emea apac enc encrypted v sandbox demo preprod preview canary standby replica"
+    "base64 b64 encoded env var default current primary secondary backup main data clear cleartext plaintext stdout it x b content contents pem"
 )
 
 _PASSWORD = words(
     "password passwd passwort passphrase passcode pwd pw psw pswd pass passw passwrd "
     "kennwort contrasena senha wachtwoord parola heslo haslo sifre lozinka kodeord jelszo salasana losenord adgangskode passord parool passe geslo slaptazodis sifresi mima parol parolasi kodord losen mdp "
     "motdepasse palavrapasse contrasenya contrasinal zaporka salasona kouling lykilord wagwoord nenosiri pasvorto senord"
+)
+# Which of several it is.
+_WHICH = words(
+    "old new previous legacy temp tmp internal external eu us uk emea apac enc encrypted v sandbox demo preprod preview canary standby replica"
 )
 # In other languages the word for it comes first, and where it is used behind: `senha_smtp`.
 _FOREIGN = _PASSWORD - words(
@@ -116,7 +119,8 @@ _ABOUT = words(
     "pos position offset kind store storage vault generator validator strength usage info description text title page form "
     "input view callback handler func function method event listener change changed up down press pressed code char chars "
     "sha rev revision selector board sid kid accessor verification head org organization tenant zone account release client clients word words map maps set list dir folder location bits bit cache column table source schema range mode signature used "
-    "mgr stdin through specials query queries thing things jti uid uuid guid family subject audience issuer step steps state status"
+    "mgr stdin through specials query queries jti uid uuid guid subject audience issuer commit etag tx block mint contract asset curve cert "
+    "certificate modulus grip keyid md fpr thumbprint region model backend created encoding charset kdf"
 )
 # Words before `pass` of tests and compilers.
 _RUNS = words(
@@ -126,7 +130,7 @@ _RUNS = words(
 # what stands behind a letter of their own is told: of `l\xf6senord`, `n\xf8kkel`.
 _FOREIGN_KEYS = words(
     "chave clave schluessel sleutel klucz chiave nokkel noekkel noegle nyckel avain kulcs anahtar anahtari cle llave kunci raktas "
-    "kljuc klyuch kluc kluch miyao cheie klic clef khoa clau atslega kleidi ssel kkel"
+    "kljuc klyuch kluc kluch miyao cheie klic clef clau atslega kleidi kkel"
 )
 KEYS = words("key keys") | _FOREIGN_KEYS
 # Words before a secret's name that make it a hash, or an id.
@@ -168,9 +172,9 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(
         words("chiave passe segreta secreta secrete secreto secret"),
-        "secret",
-        'parola_chiave: "%a{11}7"\n\npalabra_secreta=%a{11}7',
-        'parola_chiave: "scarpe"',
+        "token",
+        'parola_chiave: "%a{19}7"\n\npalabra_secreta=%a{19}7',
+        'parola_chiave: "scarpe2024"',
         words("parola palabra palavra mot"),
     ),
     Promise(words("mat"), "secret", "KHOA_BI_MAT=%h{64}", "KHOA_BI_MAT=words", words("bi")),
@@ -227,9 +231,7 @@ PROMISES: tuple[Promise, ...] = (
         "code",
         "sms_code=4%d{5}",
         "zip_code=4%d{5}",
-        words(
-            "sms otp mfa verification confirmation security totp door gate keypad lock entry garage disarm"
-        ),
+        words("sms otp mfa verification confirmation security totp door garage disarm"),
     ),
     Promise(
         words("ro rw"),
@@ -289,8 +291,8 @@ PROMISES: tuple[Promise, ...] = (
     Promise(words("credential credentials creds"), "token", "aws_credentials=%a{24}", "credentials=%d{9}"),
     Promise(
         words("access auth"),
-        "",
-        "",
+        "weak",
+        "FIREBASE_AUTH=%a{32}",
         "KeychainAccess: %h{40}\nFirebaseAuth: %h{40}",
         words("keychain firebase"),
     ),
@@ -322,7 +324,6 @@ PROMISES: tuple[Promise, ...] = (
         "orderConfirmation=7%a{11}",
         among=_PASSWORD,
     ),
-    Promise(words("hmac"), "long", "ADYEN_HMAC=%h{64}", "REQUEST_HMAC=%h{64}", PROVIDERS),
     Promise(words("hmac"), "weak", "EAB_HMAC=%a{43}", "EAB_HMAC=%h{64}", longer=1),
     Promise(words("sessid sessionid phpsessid jsessionid"), "long", "PHPSESSID=%h{32}", "processid=%a{32}"),
     Promise(
@@ -340,13 +341,27 @@ PROMISES: tuple[Promise, ...] = (
         "masterSecretRef = db-credentials",
         among=_PASSWORD | words("secret token apikey"),
     ),
-    Promise(_FOR, "secret", "PASSWORD_DB=%a{11}7\n\nPASS_SMTP=%h{32}", "PASSWORD_DB=required", _PASSWORD),
     Promise(
-        _FOR,
+        _FOR - words("user server backend encryption signing session cookie"),
+        "secret",
+        "PASSWORD_DB=%a{11}7\n\nPASS_SMTP=%h{32}",
+        "PASSWORD_DB=required",
+        _PASSWORD,
+    ),
+    Promise(
+        _FOR - words("user server"),
         "token",
         "TOKEN_GITHUB=%h{40}\n\nSECRET_JWT=%a{40}",
-        "TOKEN_USER=anna",
+        "TOKEN_API=anna",
         words("secret token tokens"),
+    ),
+    Promise(
+        _FOR,
+        "",
+        "",
+        "PUBLIC_KEY_STRIPE=%a{32}\ncache_key_github=%h{32}",
+        KEYS,
+        _PUBLIC - words("meta host") | words("row hash lock record"),
     ),
     Promise(
         _FOR,
@@ -357,7 +372,17 @@ PROMISES: tuple[Promise, ...] = (
         _KEYED - words("shared session"),
     ),
     Promise(PROVIDERS, "token", "KEY_STRIPE=%h{32}", "KEY_USER=%h{32}", KEYS),
-    Promise(_FOR, "weak", "KEY_USER=%a{32}", "KEY_USER=%h{32}", KEYS),
+    Promise(_WHICH, "password", "db_password_old=%a{12}", "tests_pass_old: 1198", _PASSWORD - words("pass")),
+    Promise(_WHICH, "secret", "client_secret_new=%a{24}", "client_secret_new=words", words("secret")),
+    Promise(
+        _WHICH,
+        "token",
+        "api_token_eu=%h{40}",
+        "api_token_eu=words",
+        words("token tokens credential credentials"),
+    ),
+    Promise(_WHICH, "token", "api_key_v2=%h{32}", "row_key_v2=%h{32}", KEYS, _KEYED),
+    Promise(_WHICH, "secret", "secret_key_old=%a{24}", "row_key_old=%a{12}", KEYS, words("secret")),
     Promise(_ABOUT | _PUBLIC, "", "", "password_policy=%a{32}"),
     Promise(words(""), "", "", "public_token_3d=%a{32}", among=_PUBLIC),
     Promise(
@@ -378,21 +403,21 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(
         words(""),
-        "token",
-        "CHAVE_CRIPTOGRAFIA=%h{64}\n\nclave_sol=%a{20}",
+        "long",
+        "CHAVE_CRIPTOGRAFIA=%h{64}\n\nclave_sol=%a{24}",
         "clave_producto: 01010101",
         among=_FOREIGN_KEYS - words("cle llave avain"),
     ),
     Promise(
         words(""),
-        "token",
-        "password_alpha=Kit%a{8}7.x\n\ntoken_alpha=%h{40}",
-        "password_alpha=words\ntoken_alpha=words",
-        _PASSWORD | words("secret token"),
+        "long",
+        "password_alpha=%a{24}\n\ntoken_alpha=%h{40}",
+        "password_alpha=Kit1987.x\ntoken_alpha=gpt-4o-mini-2024",
+        _PASSWORD - words("pass") | words("secret token"),
     ),
     Promise(
         words(""),
-        "token",
+        "long",
         "API_KEY_ALPHA=%h{32}",
         "CACHE_KEY_ALPHA=%h{32}",
         KEYS,
@@ -412,6 +437,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise(HINTS, "hint", "X-Mailer-Webhook │ %h{40}", "X-Mailer-Webhook │ %h{8}-%h{4}-%h{4}-%h{4}-%h{12}"),
     Promise(words(""), "hint", "hmac_of_webhooks: %h{40}", "of_webhooks: %l{32}", among=HINTS),
     Promise(words(""), "hint", "MAILGUN_SENDING: %h{40}", "MAILGUN_SENDING: short", among=PROVIDERS),
+    Promise(_FOR, "weak", "KEY_USER=%a{32}", "KEY_USER=%h{32}", KEYS),
 )
 
 # Words that stand for several.
@@ -512,7 +538,6 @@ ENDINGS = (
     "apikey",
     "accesskey",
     "secretkey",
-    "api",
 )
 SHORT_ENDINGS = ("pass", "pwd", "pw")
 BEFORE_SHORT = words(
@@ -525,7 +550,7 @@ PARTS = (
     "enha ENHA achtwoord ACHTWOORD arola AROLA eslo ESLO aslo ASLO ozinka odeord elszo alasana osenord OSENORD dgangskode DGANGSKODE assord ASSORD ODEORD ALASANA parool PAROOL Parool sifre Sifre SIFRE DePasse de_passe DE_PASSE "
     "chave Chave CHAVE clave_ Clave_ CLAVE_ clave. claveS claveA chiave CHIAVE schluessel Schluessel SCHLUESSEL sleutel Sleutel SLEUTEL klucz KLUCZ jeton JETON egredo egreto ecreta ecreto "
     "nokkel NOKKEL noekkel noegle nyckel NYCKEL avain AVAIN anahtar ANAHTAR khau KHAU atasandi ATASANDI ata_sandi geslo GESLO azodis AZODIS atkhau parol PAROL Parol mima MIMA odord ODORD losen LOSEN mdp_ MDP_ kunci KUNCI raktas RAKTAS kljuc KLJUC klyuch KLYUCH "
-    "otdepasse otDePasse OTDEPASSE alavrapasse alavraPasse alavra_passe ALAVRA_PASSE ontrasenya ontrasinal aporka alasona outling ykilord agwoord enosiri asvorto SENORD senord ata_laluan atalaluan khoa_ KHOA_ BI_MAT bi_mat rapasse hoaApi kkel KKEL ssel SSEL klic_ KLIC_ kluc_ kluch tslega leidi_ alabra_secr arola_segr mmunity_r lang_cookie ang.cookie LANG_COOKIE ASE_COOKIE ase_cookie "
+    "otdepasse otDePasse OTDEPASSE alavrapasse alavraPasse alavra_passe ALAVRA_PASSE ontrasenya ontrasinal aporka alasona outling ykilord agwoord enosiri asvorto SENORD senord ata_laluan atalaluan BI_MAT bi_mat rapasse kkel KKEL klic_ KLIC_ kluc_ kluch tslega leidi_ alabra_secr arola_segr mmunity_r lang_cookie ang.cookie LANG_COOKIE ASE_COOKIE ase_cookie "
     "ONTRASEN JELSZO OZINKA WAGWOORD YKILORD NENOSIRI PASVORTO ALASONA APORKA Anahtar Chiave Cheie Klucz Kljuc Klyuch Kulcs Kunci Llave Mima Noegle NOEGLE Nyckel Raktas Mdp_ "
     "gizli Gizli GIZLI emmelig EMMELIG emlig_ EMLIG_ ahasia AHASIA EGRETO EGREDO ekret_ EKRET_ tajn Tajn TAJN itkos_ ITKOS_ miyao Miyao MIYAO ingpai LINGPAI clau_ CLAU_ clef_ CLEF_ "
     "kulcs KULCS cheie CHEIE llave LLAVE cle_api CLE_API cle_secr CLE_SECR cleApi cleSecr geheim GEHEIM Geheim "

@@ -63,6 +63,8 @@ _NARROW = r"(?>(?:\xc2\xa0|\xe2\x80\xaf)?)"  # a blank that no line ends in, bef
 _STRING = r"[ \t]{1,64}+(?=[\"'])"
 _BARE = r"[ \t]{1,16}+(?=[^\s=:\"'])"
 _NO_COLON = r"(?:\A|[^:])"
+# What makes it the name of something else: its hash, version, term, length.
+_NOT_OF_ONE = "(?!хэш|хеш|истек|верс|срок|длин|имя|hash)"
 # Words for a password in other languages, with the blank behind them.
 _ASKED = (
     "contraseña |Contraseña |mot de passe |Mot de passe |senha |Senha |hasło |Hasło |пароль |Па"
@@ -325,8 +327,8 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         _ASKED,
         "typed",
-        r"(?:(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}(?:\xe2\x80[\x93\x94]|-|es|est|é|è|to))[ \t]{1,4}+)?[\"'`]?(?=[^\s\"'`])",
-        "логин me, пароль Kit%a{8}7.x\n\nпароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",
+        r"(?:(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}[^\s:=,;(){}]{1,48}[ \t]?:|(?:[^\s:=,;(){}]{1,48}[ \t]){0,3}(?:\xe2\x80[\x93\x94]|-|es|est|é|è|to))[ \t]{1,4}+[\"'`]?(?=[^\s\"'`])",
+        "пароль приложения — Kit%a{8}7.x (раз в год)\n\nla contraseña temporal es Kit%a{8}7.x, por ahora",
         "la contraseña temporal es Kitten7.txt, por ahora",
     ),
     Phrase(
@@ -381,7 +383,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "مفتاح|λειδί|hóa API|hóa bí mật|unci API|밀 키|비밀키|認証キー|秘钥|金鑰|कुंजी|ключ|Ключ|ключа|Ключи|КЛЮЧ|líč|økkel|øgle|heie API|heie secret|ljuč|tslēga|Võti|nahtarı",
         "value",
-        rf"(?=[ \t:=\"'_-])(?:[ \t_-][^\s:=,;(){{}}]{{1,48}}){{0,5}}{_NARROW}" + ASSIGN,
+        rf"(?=[ \t:=\"'_-])(?:[ \t_-]{_NOT_OF_ONE}[^\s:=,;(){{}}]{{1,48}}){{0,5}}{_NARROW}" + ASSIGN,
         "Секретный ключ API для биллинга: %a{40}\n\nمفتاح API: %h{32}\n\nمفتاح_API=%h{32}",
         "Подключение: %h{40}\nключевое слово: utf8mb4_general_ci",
         r"(?:\A|[^\xd0\xd1])(?:[\xd0\xd1][\x80-\xbf])?",
@@ -390,7 +392,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "секрет|Секрет|СЕКРЕТ|токен|Токен|ТОКЕН|токена|토큰|시크릿|シークレット|ークン|dgangsnøgle|dgangsnøkkel|ugangsschlüssel|ugriffsschlüssel|tkomstnyckel|โทเค็น|टोकन|elirteci|eheimnis",
         "value",
-        rf"(?=[ \t:=\"'キ키_]|-)(?:キー| 키|키)?(?:[ \t_-][^\s:=,;(){{}}]{{1,48}}){{0,3}}{_NARROW}" + ASSIGN,
+        rf"(?=[ \t:=\"'キ키_]|-)(?:キー| 키|키)?(?:[ \t_-]{_NOT_OF_ONE}[^\s:=,;(){{}}]{{1,48}}){{0,3}}{_NARROW}" + ASSIGN,
         "Токен доступа: %a{40}\n\n액세스 토큰: %a{40}",
         "Секретарь: Kitten1987.x",
         promises="token",
@@ -628,13 +630,14 @@ PHRASES: tuple[Phrase, ...] = (
         "issued",
         r"(?=[0-9a-f])",
         "[*] Target system bootKey: 0x%h{32}",
-        "[*] bootKey: 0x%h{4}",
+        "  rootKey: 0x%h{32}",
+        r"\] Target system [bB]",
     ),
     Phrase(
-        "* NTLM |* SHA1 |* LM   ",
+        "* NTLM ",
         "value",
         r"[ \t]{0,8}+:[ \t]{1,4}+(?=[0-9a-f])",
-        "\t * NTLM     : %h{32}\n\t * SHA1     : %h{40}",
+        "\t * NTLM     : %h{32}",
         "\t * NTLM     : (null)",
         r"(?:\A|[\r\n])[ \t]{0,16}",
         "long",
@@ -974,7 +977,7 @@ PHRASES: tuple[Phrase, ...] = (
     Phrase(
         "口令|пароль|Пароль|ПАРОЛЬ|contraseña|Contraseña|CONTRASEÑA|hasło|Hasło|HASŁO|비번|şifre|ŞİFRE",
         "value",
-        r"(?:(?:[_.-][^\s:=,;(){}\"']{1,32})?" + ASSIGN + r"|[ \t]?(?:是|为|為)[ \t]{0,2}(?=\S))",
+        rf"(?:(?:[_.-]{_NOT_OF_ONE}[^\s:=,;(){{}}\"']{{1,32}})?" + ASSIGN + r"|[ \t]?(?:是|为|為)[ \t]{1,2}(?=\S))",
         "口令是 7%a{11} 。\n\nпароль: 7%a{11}\n\n口令: 7%a{11}\n\nПАРОЛЬ_БД=7%a{11}",
         "a:пароль:7%a{11}",
         _NO_COLON,

@@ -60,10 +60,10 @@ RUNS: dict[str, Run] = {
     "column": Run(classes.WORD, ends=r"[\r\n]|\Z", form=".*[^.,:]", looks="named", judged="bare"),
     # The same, or the last of a string, as where a line is a value of JSON.
     "ended": Run(
-        _UNESCAPED,
+        _IN_TEXT,
         2,
-        ends=r"[\r\n]|\Z|[\"'`]|\\[nrt\"'`\\]",
-        form="(?!.*</).*[^.,:]",
+        ends=r"[\r\n]|\Z|[\"'`]|</|\\[nrt\"'`\\]",
+        form=".*[^.,:]",
         looks="named",
         judged="bare",
     ),

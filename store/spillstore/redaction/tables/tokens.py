@@ -105,7 +105,6 @@ TOKENS = (
     ("ENDORLABS_KEY",        "endr+", "[A-Za-z0-9-]{16,}", "endr+%a{20}", "endr+%a{6}"),
     ("EXOSCALE_KEY",         "EXO", "%a{24,30}(?![A-Za-z0-9_+/=-])", "EXO%a{26}", "EXO%a{8}"),
     ("CLOUDFLARE_TOKEN",     "eyJhIjoi", "[A-Za-z0-9+/=]{100,}", "eyJhIjoi%b{140}", "eyJhIjoi%b{30}"),
-    ("NATS_SEED",            "SUA SAA SOA SCA SNA SXA", "[A-Z2-7]{55}(?!%a)", "SUA%H{0}ABCDEFGHIJKLMNOPQRSTUVWXYZ234567ABCDEFGHIJKLMNOPQRSTUVW", "SUA%U{12}"),
     ("ELASTIC_TOKEN",        "eyJ2ZXIiOi", "[A-Za-z0-9+/]{100,}", "eyJ2ZXIiOi%b{120}", "eyJ2ZXIiOi%b{30}"),
     ("FACEBOOK_TOKEN",       "EAAB EAAC EAAD EAAG EAAI EAAM EAAO", "%a{80,}", "EAAB%a{84}", "EAAB%a{28}"),
     ("FIGMA_TOKEN",          "figd_", "%w{36,}", "figd_%w{40}", "figd_%w{13}"),

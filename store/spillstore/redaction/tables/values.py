@@ -107,21 +107,27 @@ PLACEHOLDERS: tuple[Harmless, ...] = (
 VARIABLES: tuple[Harmless, ...] = (
     Harmless(r"<[a-z]{1,8}>(?:\{\{|\{%|\$\{|<%).*", "<b>{{name7", "<b>{name7"),
     Harmless(
-        r"\$[A-Za-z_]\w*(?:\.[A-Za-z_]+)+|\$\$?[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\(|\$|\\|:\$).*)?[;,)]*|\$::\w+|\$\d+(?:\s.*)?|\$\$?[({].*",
+        r"\$[A-Za-z_]+(?:\.[A-Za-z_]+)*\.(?i:[a-z_]*(?:password|passwd|pwd|secret|token|key|value|credentials?))|\$\$?[A-Za-z_][\w:]*(?:(?:->|\[|\{|/|\(|\$|\\|:\$).*)?[;,)]*|\$::\w+|\$\d+(?:\s.*)?|\$\$?[({].*",
         "$NAME7",
         "$7name",
     ),
-    Harmless(r"(?:\|[A-Za-z_]+=?)+", "|ApiKey|SecretKey=", "|Api7Key"),
+    Harmless(
+        r"(?i:(?:\|[a-z_]+=?)*\|[a-z_]*(?:password|passwd|pwd|secret|token|key)[a-z_]*=?(?:\|[a-z_]+=?)*)",
+        "|ApiKey|SecretKey=",
+        "|Api7Key",
+    ),
     Harmless(r"\[[A-Z]\w*!\]!?", "[ApiKey!]!", "[Api7Key!"),
     Harmless(r"[:/@%]?\{[A-Za-z_]+|[:/@%]?\{[^{}]*\}.*|\{\{.*|\{%\ .*", "{{ name7 }}", "n7{{ame"),
     Harmless(r"\[\(?[A-Za-z_@][\w.]*[(\[].*|\[[\[\\*].*|\[\(?[\w\ .,|<>/\#-]*(?:\].*)?", "[name7]", "n7[ame"),
     Harmless(
-        r"%[A-Za-z_][\w.]*%(?:[\\/].*)?|%\d\$s|%(?:\([^)]*\))?[\#+0-9.-]*[sdrifxqv]", "%NAME7%", "%NAME7"
+        r"%[A-Za-z_]\w*%[\\/]*|%[a-z_]+(?:\.[a-z_]+)+%[\\/].*|%\d\$s|%(?:\([^)]*\))?[\#+0-9.-]*[sdrifxqv]",
+        "%NAME7%",
+        "%NAME7",
     ),
     Harmless(r"<{1,3}[^<>]*>{0,3}|<\?.*", "<name7>", "<name7>>!a"),
     Harmless(r"\\?\.\$.*|,[A-Za-z_]\w*[:=].*|@[A-Za-z_.]+@?", "@NAME@", "@name7"),
     Harmless(
-        r"!(?:vault\w*|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.*",
+        r"!(?:vault(?:_[a-z]+)?|Ref|Sub|GetAtt|reference|secret|env|ENV|include|If|Join|ImportValue|!\w+)\b.*",
         "!Ref name7",
         "!Name7",
     ),
