@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from typing import TYPE_CHECKING
 
 from spillstore.redaction.headers import LONGEST_COOKIE
@@ -22,7 +23,7 @@ from spillstore.redaction.look import CONTEXT, LINE_END, Look, line_start
 from spillstore.redaction.nextlines import TRIMMED
 from spillstore.redaction.scan import Scanned, State, scan, search
 from spillstore.runtime import lazy_patterns as re
-from spillstore.runtime.ahead import Ahead
+from spillstore.runtime.ahead import Ahead, helped
 from spillstore.text_scan import COLOUR, LONGEST_COLOUR
 
 if TYPE_CHECKING:
@@ -189,8 +190,9 @@ class ByteRedactor:
             self._more.clear()
             place = cut
         while parts := _parts(data, place):
-            ahead = [Ahead(functools.partial(search, data, *part)) for part in parts[1:]]
-            for part, searched in zip(parts, [None, *ahead], strict=True):
+            others = parts[1:] if helped() else []
+            ahead = [Ahead(functools.partial(search, data, *part)) for part in others]
+            for part, searched in itertools.zip_longest(parts, [None, *ahead]):
                 for low, high, found in search(data, *part) if searched is None else searched.result():
                     if found is None and self._state == _NOTHING and not self._rules.patterns:
                         out.append(memoryview(data)[low:high])

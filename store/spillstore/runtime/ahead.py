@@ -18,6 +18,11 @@ _PATIENCE = 1.0  # seconds between two checks that the thread which makes the ca
 T = TypeVar("T")
 
 
+def helped() -> bool:
+    """Whether there are workers who may make a call ahead. The only one there is makes none: its caller may be waiting for it."""
+    return workers.COUNT > 1 and workers.working()
+
+
 class Ahead(Generic[T]):
     """The result of one call, made once.
 
@@ -40,7 +45,7 @@ class Ahead(Generic[T]):
         self._ended = threading.Event()
         self._result: T | None = None
         self._error: BaseException | None = None
-        if starts or (workers.COUNT > 1 and workers.working()):
+        if starts or helped():
             workers.submit(self._run)
 
     def _run(self) -> None:
