@@ -127,7 +127,7 @@ _RUNS = words(
     "debug first second third last pre post opt filter band low high multi single test print after before run bypass to"
 )
 # In other languages what a key is for comes behind its word, which may be one for a password, too: `clave_sol`. Of some words only
-# what stands behind a letter of their own is told: of `l\xf6senord`, `n\xf8kkel`.
+# what stands behind a letter of their own is told: of `lösenord`, `nøkkel`.
 _FOREIGN_KEYS = words(
     "chave clave schluessel sleutel klucz chiave nokkel noekkel noegle nyckel avain kulcs anahtar anahtari cle llave kunci raktas "
     "kljuc klyuch kluc kluch miyao cheie klic clef clau atslega kleidi kkel"
