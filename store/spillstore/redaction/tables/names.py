@@ -593,9 +593,9 @@ MARKED = (
 
 # The kind of a secret: of the first mark that a name holds, its words joined by `_`.
 KINDS = (
-    ("password_confirm", "PASSWORD"),
-    ("password_repeat", "PASSWORD"),
-    ("password_again", "PASSWORD"),
+    ("password_", "PASSWORD"),
+    ("passwd_", "PASSWORD"),
+    ("pwd_", "PASSWORD"),
     ("aws_secret", "AWS_SECRET_KEY"),
     ("secret_access_key", "AWS_SECRET_KEY"),
     ("aws_session_token", "AWS_SESSION_TOKEN"),
