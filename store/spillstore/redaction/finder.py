@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _SEEN = 2560  # bytes behind a literal that the scanner looks at, and more: what it drops before them stays so however the line goes on
 
+_SOME = 1024  # literals
 _BEHIND = 4096  # bytes behind the last literal in which a value that it promises is found nearly always
 
 
@@ -72,17 +73,19 @@ def search(data: bytes, low: int, high: int) -> list[Part]:
     copied. Values that it promises in later lines are to be looked for in the third.
     """
     scanner = _searcher_for(high - low)
-    hits = list(scanner.hits(data, high, low, high))
+    hits = scanner.hits(data, high, low, high)
+    some = list(itertools.islice(hits, _SOME))  # the rest is not held at once
     runs = list(scanner.runs(data, low, high))
-    if not hits and not runs:
+    if not some and not runs:
         return [Part(low, high)]
-    starts, ends = zip(*(hit[1:] for hit in hits), *runs, strict=True)
-    first, last = line_start(data, min(starts), low), line_start(data, min(max(ends) + _BEHIND, high), low)
-    last = last if last > max(ends) else high
+    begin = min(start for start, _ in (*runs, *(hit[1:] for hit in some)))
+    end = high if len(some) == _SOME else max(end for _, end in (*runs, *(hit[1:] for hit in some)))
+    first, last = line_start(data, begin, low), line_start(data, min(end + _BEHIND, high), low)
+    last = last if last > end else high
     look = Look(data[first:last], final=True)
     _try(
         look,
-        ((number, start - first, end - first) for number, start, end in hits),
+        ((number, start - first, end - first) for number, start, end in itertools.chain(some, hits)),
         [(start - first, end - first) for start, end in runs],
         0,
     )
