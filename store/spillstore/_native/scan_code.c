@@ -128,6 +128,7 @@ static i64 sign_of_call(const Text *t, i64 at, i64 end) {
 
 /* Where the first call begins in a word, if what is judged of it holds it; -1 if none does. */
 static i64 call_in(const Text *t, i64 at, i64 end) {
+    i64 plain = -1; /* where letters and dots end with which the word begins; looked for when it is asked for */
     for (i64 i = at; (i = sign_of_call(t, i, end)) < end; i++) {
         u8 byte = t->text[i], then = i + 1 < end ? t->text[i + 1] : 0;
         if (byte == '(' && i > at && (is(t, i - 1, ALNUM) || one_of(t->text[i - 1], "_$")))
@@ -135,8 +136,7 @@ static i64 call_in(const Text *t, i64 at, i64 end) {
         if (one_of(byte, "&|\\\xe2\xc2") || (byte == '<' && then == '/') || (byte == ';' && then == ';'))
             return -1;
         if (one_of(byte, ")]}") && then && one_of(then, ")]}.;,")) { /* behind letters and dots alone it may end the value */
-            i64 plain = at;
-            while (plain < i && is(t, plain, NAME) && t->text[plain] != '-') plain++;
+            for (plain = plain < 0 ? at : plain; plain < i && is(t, plain, NAME) && t->text[plain] != '-'; plain++) {}
             if (plain == i)
                 return -1;
         }
