@@ -127,6 +127,12 @@ class Form(NamedTuple):
     any_word: bool = False
 
 
+def _label(word_ends: str = "") -> str:
+    """Words that go on behind a name, and a colon: ``token for the build: X``; each word ends so."""
+    word = r"(?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}"
+    return rf"(?=[^:\r\n]{{1,63}}:)(?:,?[ \t]{word}{word_ends}){{1,10}}[ \t]?:[ \t]{{1,4}}+"
+
+
 FORMS: tuple[Form, ...] = (
     # --- a sign ---
     Form("value", ASSIGN, 'API_KEY = "%a{32}"\n\napiKey := " %a{32} "', "API_KEY == %a{16}", _SIGNS),
@@ -280,7 +286,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "ended",
-        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}){1,10}[ \t]?:[ \t]{1,4}+(?=\S)",
+        _label() + r"(?=\S)",
         'Save this token now: %a{40}\n\n[sudo] password for me: 7%a{11}\n\n{"text":"token refreshed: %a{40}"}\n\nthe key to go on, shown once: %a{40}',
         "Save this token now: it is the only time",
         _BLANK,
@@ -290,7 +296,7 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "issued",
-        r"(?=[^:\r\n]{1,63}:)(?:,?[ \t](?!(?:[Ii][Dd]s?|[Nn]ames?|[Hh]ash(?:es)?|[Vv]ersions?|of)\b)[A-Za-z'\"/][^\s:=,;(){}]{0,47}(?<!\.)){1,10}[ \t]?:[ \t]{1,4}+`(?=[A-Za-z0-9_-])",
+        _label(r"(?<!\.)") + r"`(?=[A-Za-z0-9_-])",
         "API token for the importer: `%h{40}`",
         "Save this token now: `token`",
         _BLANK,
